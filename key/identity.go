@@ -1,0 +1,103 @@
+package key
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/effectonce/effectonce/canon"
+)
+
+// version is the first element of every preimage. Another derivation is another version.
+const version = "effectonce/1"
+
+// ErrIncomplete is returned when an identity lacks a part without which two
+// different actions could share one key.
+var ErrIncomplete = errors.New("identity is incomplete")
+
+// Identity holds the parts that make two calls the same action.
+type Identity struct {
+	Namespace string // Temporal namespace, or a logical one. Required.
+	ScopeKind string // "run", "tenant", … Required; "call" has its own form, see [OfCall].
+	ScopeID   string // what the scope is bound to. Empty only for scopes that have one member, such as "namespace".
+	Operation string // stable name of what is done. Required.
+	Intent    string // the human turn or approval; empty means none.
+
+	// Explicit is a key that the caller chose. If it is set, Input is not used.
+	Explicit string
+	// Input is the canonical JSON array of the arguments that count.
+	Input []byte
+}
+
+// Preimage returns the canonical bytes whose SHA-256 is the key.
+func (id Identity) Preimage() ([]byte, error) {
+	for _, part := range []struct{ name, value string }{
+		{"namespace", id.Namespace}, {"scope kind", id.ScopeKind}, {"operation", id.Operation},
+	} {
+		if part.value == "" {
+			return nil, fmt.Errorf("derive key: %s is empty: %w", part.name, ErrIncomplete)
+		}
+	}
+	var intent any
+	if id.Intent != "" {
+		intent = id.Intent
+	}
+	head := []any{version, id.Namespace, id.ScopeKind, id.ScopeID, id.Operation, intent}
+	if id.Explicit != "" {
+		return array(append(head, id.Explicit))
+	}
+	// A list of arguments is an array and an explicit key is a string, so that the
+	// two can never be mistaken for one another.
+	if len(id.Input) == 0 || id.Input[0] != '[' {
+		return nil, fmt.Errorf("derive key: input is not a JSON array: %w", ErrIncomplete)
+	}
+	out, err := array(head)
+	if err != nil {
+		return nil, err
+	}
+	out[len(out)-1] = ','
+	if out, err = canon.Text(out, id.Input); err != nil {
+		return nil, fmt.Errorf("derive key: %w", err)
+	}
+	return append(out, ']'), nil
+}
+
+// Key returns the SHA-256 of the preimage.
+func (id Identity) Key() (Key, error) {
+	pre, err := id.Preimage()
+	if err != nil {
+		return Key{}, err
+	}
+	return sha256.Sum256(pre), nil
+}
+
+// OfCall returns the key of one call that the workflow side has numbered; token
+// is its call token. Both parts are required.
+func OfCall(namespace, token string) (Key, error) {
+	if namespace == "" || token == "" {
+		return Key{}, fmt.Errorf("derive key: namespace and call token are both needed: %w", ErrIncomplete)
+	}
+	return Digest(version, namespace, "call", token)
+}
+
+// Digest returns the SHA-256 of the canonical JSON array of parts. Roots, call
+// tokens and other derived names are digests, so that they too are framed.
+func Digest(parts ...string) (Key, error) {
+	list := make([]any, len(parts))
+	for i, p := range parts {
+		list[i] = p
+	}
+	pre, err := array(list)
+	if err != nil {
+		return Key{}, err
+	}
+	return sha256.Sum256(pre), nil
+}
+
+func array(parts []any) ([]byte, error) {
+	out, err := canon.Value(nil, parts)
+	if err != nil {
+		return nil, fmt.Errorf("derive key: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,292 @@
+package store
+
+import (
+	"fmt"
+	"time"
+)
+
+// The state machine, as pure functions of a record and the store's clock. A
+// backend may run them under a lock or inside a transaction, or say the same in
+// its own language; storetest checks that it comes to the same.
+//
+// Each returns the record as it is afterwards and whether that is a change to be
+// written down. On an error nothing has changed.
+
+// First returns the record of a first claim.
+func (q Request) First(now time.Time) Record {
+	r := Record{Ref: q.Ref, Generation: 1, Created: now}
+	return r.claimedBy(q, now)
+}
+
+// AfterClaim returns the record after a claim of a record that is there.
+func (r Record) AfterClaim(q Request, now time.Time) (Record, bool) {
+	r.Now = now
+	// A token that has been used up is a delayed second copy of a request whose
+	// attempt is over: nobody would run what it claims.
+	if r.State != Free || r.Token == q.Token || !r.admits(q) {
+		return r, false
+	}
+	return r.claimedBy(q, now), true
+}
+
+// admits reports whether q is the same request as the one the record stands for.
+// A deploy may rename a field between two attempts of one scheduled activity:
+// that is drift, not another request.
+func (r Record) admits(q Request) bool {
+	return r.Fingerprint == q.Fingerprint || r.Fingerprint == Digest{} ||
+		r.Scheduled == q.Scheduled && q.Scheduled != Digest{}
+}
+
+// AfterTakeOver returns the record after q took it over, having seen it as seen.
+func (r Record) AfterTakeOver(q Request, seen Record, now time.Time) (Record, bool, error) {
+	r.Now = now
+	if r.State == InFlight && r.Token == q.Token {
+		return r, false, nil // our own earlier try, whose answer was lost
+	}
+	if !r.is(seen) || !r.Uncertain() {
+		return r, false, ErrConflict
+	}
+	return r.claimedBy(q, now), true, nil
+}
+
+func (r Record) claimedBy(q Request, now time.Time) Record {
+	r.Namespace, r.ScopeKind, r.ScopeID, r.Tenant = q.Namespace, q.ScopeKind, q.ScopeID, q.Tenant
+	r.Operation, r.Intent = q.Operation, q.Intent
+	r.WorkflowID, r.RunID, r.Attempt = q.WorkflowID, q.RunID, q.Attempt
+	r.Scheduled = q.Scheduled
+	if r.Fingerprint == (Digest{}) {
+		r.Fingerprint, r.Fields = q.Fingerprint, q.Fields
+	}
+	r.State, r.Token = InFlight, q.Token
+	r.Fence++
+	// The attempt before may still have a request under way: remember until when.
+	r.Prior = later(r.Prior, r.Deadline)
+	r.Lease, r.Deadline = now.Add(q.Lease), now.Add(q.Remaining)
+	r.Retention, r.Expires = q.Retention, time.Time{}
+	if q.Retention > 0 {
+		r.Expires = now.Add(q.Retention)
+	}
+	r.Now = now
+	return r
+}
+
+// AfterRenew returns the record after a renewal, and whether the claim is lost.
+func (r Record) AfterRenew(held Claim, lease time.Duration, now time.Time) (next Record, changed, lost bool) {
+	r.Now = now
+	switch {
+	case r.Claim() != held || r.Done():
+		return r, false, true
+	case r.Lease.IsZero() || r.State == Pending:
+		// Its owner has ended it already: a renewal that was still under way
+		// must not bring it back.
+		return r, false, false
+	}
+	r.State, r.Lease = InFlight, now.Add(lease)
+	return r, true, false
+}
+
+// AfterReport returns the record after its owner reported c.
+func (r Record) AfterReport(held Claim, c Change, now time.Time) (Record, bool, error) {
+	r.Now = now
+	if r.Claim() != held {
+		return r, false, ErrLeaseLost
+	}
+	if r.Done() {
+		if r.saysSame(c) {
+			return r, false, nil // our own earlier try, whose answer was lost
+		}
+		return r, false, ErrLeaseLost
+	}
+	switch c.Verb {
+	case Complete, Fail:
+		return r.finished(c, now), true, nil
+	case Release:
+		if r.State == Free {
+			return r, false, nil
+		}
+		return r.freed(), true, nil
+	case NotApplied:
+		if r.State == Free && r.Deadline.IsZero() {
+			return r, false, nil
+		}
+		if now.Before(settledAt(r.Prior, c.Settle)) {
+			return r, false, fmt.Errorf("%w until %s", ErrUnsettled, settledAt(r.Prior, c.Settle).UTC().Format(time.RFC3339))
+		}
+		return r.freed().renewed(), true, nil
+	case MarkUnknown:
+		switch r.State {
+		case Unknown:
+			return r, false, nil
+		case InFlight:
+			r.State, r.Lease = Unknown, time.Time{}
+			return r, true, nil
+		}
+		return r, false, ErrConflict
+	case Suspend:
+		r.State, r.Lease = Pending, now.Add(c.For)
+		return r, true, nil
+	}
+	return r, false, fmt.Errorf("%w: an owner cannot %s", ErrInvalid, c.Verb)
+}
+
+// AfterAmend returns the record after somebody who saw it as seen changed it.
+func (r Record) AfterAmend(seen Record, c Change, now time.Time) (Record, bool, error) {
+	r.Now = now
+	if !r.is(seen) || seen.Uncertain() && !r.Uncertain() {
+		return r, false, ErrConflict
+	}
+	settled := r.Done() || r.State == Free || c.Force || !now.Before(r.SettledAt(c.Settle))
+	switch c.Verb {
+	case Complete, Fail:
+		if r.Done() && !c.Override {
+			return r, false, ErrConflict
+		}
+		return r.revokedIfInFlight().finished(c, now), true, nil
+	case Release, NotApplied:
+		if r.Done() || r.State == Free {
+			return r, false, ErrConflict
+		}
+		if !settled {
+			return r, false, r.unsettled(c)
+		}
+		r = r.revokedIfInFlight()
+		// The lease stays: an owner that is alive after all may still renew, and
+		// so keep a second run away.
+		r.State = Free
+		if c.Verb == NotApplied {
+			r = r.renewed()
+		}
+		return r, true, nil
+	case AllowRerun, Forget:
+		if r.State == Free && c.Verb == AllowRerun {
+			return r, false, ErrConflict
+		}
+		if !settled {
+			return r, false, r.unsettled(c)
+		}
+		if r.Done() {
+			r.Deadline, r.Prior = time.Time{}, time.Time{}
+		}
+		r = r.freed()
+		r.Generation++
+		r.Token = Token{} // a repeated late write must not undo this
+		if c.Verb == Forget {
+			r.Fingerprint, r.Fields = Digest{}, nil
+		}
+		return r, true, nil
+	}
+	return r, false, fmt.Errorf("%w: nobody else can %s", ErrInvalid, c.Verb)
+}
+
+// AfterSweep returns the record after a sweep.
+func (r Record) AfterSweep(now time.Time) (Record, bool) {
+	r.Now = now
+	if r.State == Unknown || !r.Uncertain() {
+		return r, false
+	}
+	r.State = Unknown
+	return r, true
+}
+
+// AfterExpire returns the record after its retention was looked at.
+func (r Record) AfterExpire(now time.Time) (Record, bool) {
+	r.Now = now
+	if !r.Done() || r.Outcome == nil || r.Retention <= 0 ||
+		now.Before(r.Expires) || now.Before(r.Finished.Add(r.Retention)) {
+		return r, false
+	}
+	r.Outcome = nil
+	return r, true
+}
+
+// is reports whether r is still as seen: the claim, and what can change under it.
+func (r Record) is(seen Record) bool {
+	return r.Claim() == seen.Claim() && r.State == seen.State &&
+		r.Generation == seen.Generation && r.Finished.Equal(seen.Finished)
+}
+
+func (r Record) saysSame(c Change) bool {
+	return c.Verb == Complete && r.State == Completed && (r.Outcome == nil || r.Outcome.Equal(c.Outcome)) ||
+		c.Verb == Fail && r.State == Failed && (r.Outcome == nil || r.Outcome.Equal(c.Outcome))
+}
+
+func (r Record) finished(c Change, now time.Time) Record {
+	r.State = Completed
+	if c.Verb == Fail {
+		r.State = Failed
+	}
+	r.Outcome, r.Finished, r.Lease = c.Outcome, now, time.Time{}
+	return r
+}
+
+// freed ends the lease and drops the outcome: the record can be claimed again.
+func (r Record) freed() Record {
+	r.State, r.Lease, r.Outcome, r.Finished = Free, time.Time{}, nil, time.Time{}
+	return r
+}
+
+// renewed makes what follows a new request: nothing is under way any more.
+func (r Record) renewed() Record {
+	r.Generation++
+	r.Deadline, r.Prior = time.Time{}, time.Time{}
+	return r
+}
+
+func (r Record) revokedIfInFlight() Record {
+	if r.State == InFlight {
+		r.Token = Token{}
+	}
+	return r
+}
+
+func (r Record) unsettled(c Change) error {
+	return fmt.Errorf("%w until %s", ErrUnsettled, r.SettledAt(c.Settle).UTC().Format(time.RFC3339))
+}
+
+// Log returns the history entry for the change from prev (nil for a first claim) to r.
+func (r Record) Log(prev *Record, verb Verb, who, why string) Entry {
+	e := Entry{
+		Ref: r.Ref, At: r.Now, Verb: verb, To: r.State, Token: r.Token, Fence: r.Fence,
+		Generation: r.Generation, Attempt: r.Attempt, WorkflowID: r.WorkflowID, RunID: r.RunID,
+		Who: who, Why: why,
+	}
+	if prev != nil {
+		e.From = prev.State
+	}
+	return e
+}
+
+// Validate returns [ErrInvalid], naming the field, if the request lacks something.
+func (q Request) Validate() error {
+	switch {
+	case q.Key.IsZero():
+		return fmt.Errorf("%w: Key is zero", ErrInvalid)
+	case q.Token == Token{}:
+		return fmt.Errorf("%w: Token is zero", ErrInvalid)
+	case q.Fingerprint == Digest{}:
+		return fmt.Errorf("%w: Fingerprint is zero", ErrInvalid)
+	case q.Lease <= 0:
+		return fmt.Errorf("%w: Lease must be positive, got %s", ErrInvalid, q.Lease)
+	case q.Remaining <= 0:
+		return fmt.Errorf("%w: Remaining must be positive, got %s", ErrInvalid, q.Remaining)
+	case q.Retention < 0:
+		return fmt.Errorf("%w: Retention must not be negative, got %s", ErrInvalid, q.Retention)
+	}
+	return nil
+}
+
+// Validate returns [ErrInvalid] if the change lacks something.
+func (c Change) Validate() error {
+	finishes := c.Verb == Complete || c.Verb == Fail
+	switch {
+	case finishes && (c.Outcome == nil || c.Outcome.Format == ""):
+		return fmt.Errorf("%w: %s needs an outcome with a format", ErrInvalid, c.Verb)
+	case !finishes && c.Outcome != nil:
+		return fmt.Errorf("%w: %s takes no outcome", ErrInvalid, c.Verb)
+	case c.Verb == Suspend && c.For <= 0:
+		return fmt.Errorf("%w: For must be positive, got %s", ErrInvalid, c.For)
+	case c.Settle < 0:
+		return fmt.Errorf("%w: Settle must not be negative, got %s", ErrInvalid, c.Settle)
+	}
+	return nil
+}
