@@ -1,0 +1,41 @@
+// Package mark lets an activity body say what its error means for the effect.
+package mark
+
+import "errors"
+
+// Meaning is what an error says about the effect.
+type Meaning int
+
+// The meanings. None is an error without a mark.
+const (
+	None       Meaning = iota
+	NotApplied         // the effect did not happen
+	Unknown            // nobody knows
+	Final              // it failed, and will fail again
+	Applied            // it happened; Value is its result
+)
+
+// Error is an error with a meaning. Its text is that of the error it wraps.
+type Error struct {
+	Meaning Meaning
+	Value   any
+	Err     error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the body's own error.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Of returns the outermost mark of err, and the error to hand on: err without
+// the mark if the mark is outermost, else err itself. Temporal reads the type
+// and flags of an error from its outermost value, so a mark must not hide it.
+func Of(err error) (m *Error, bare error) {
+	if !errors.As(err, &m) {
+		return &Error{}, err
+	}
+	if outer, ok := err.(*Error); ok { //nolint:errorlint // only the outermost one is taken off
+		return m, outer.Err
+	}
+	return m, err
+}
