@@ -36,6 +36,7 @@
 //
 //	another attempt owns or finished it          → ErrLeaseLost from Report: not applied
 //	the record is not as seen                    → ErrConflict from TakeOver and Amend: not applied
+//	the owner may not say this in that state     → ErrConflict from Report: not applied
 //	"it did not happen", too early               → ErrUnsettled: not applied
 //	no record                                    → ErrNotFound
 //	a record that cannot be read                 → ErrCorrupt
@@ -48,7 +49,7 @@
 // # Clock and concurrency
 //
 // Leases, deadlines and retention are decided by the store's clock, which every
-// record carries as Now. The caller's clock is used for durations only. All
-// methods are safe for concurrent use by any number of goroutines and processes,
-// as far as the backend can be reached by several.
+// record carries as Now. The caller's clock is used for durations only. All times
+// are kept to the microsecond. All methods are safe for concurrent use by any
+// number of goroutines and processes, as far as the backend can be reached by several.
 package store

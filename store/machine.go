@@ -10,7 +10,11 @@ import (
 // its own language; storetest checks that it comes to the same.
 //
 // Each returns the record as it is afterwards and whether that is a change to be
-// written down. On an error nothing has changed.
+// written down. On an error nothing has changed. now is the store's clock in whole
+// microseconds, the precision that every store keeps.
+//
+// Whether another record belongs to the same scheduled activity is for the store
+// to look up, before AfterClaim, First and AfterTakeOver: that record is the answer.
 
 // First returns the record of a first claim.
 func (q Request) First(now time.Time) Record {
@@ -43,7 +47,7 @@ func (r Record) AfterTakeOver(q Request, seen Record, now time.Time) (Record, bo
 	if r.State == InFlight && r.Token == q.Token {
 		return r, false, nil // our own earlier try, whose answer was lost
 	}
-	if !r.is(seen) || !r.Uncertain() {
+	if !r.is(seen) || !r.Uncertain() || !r.admits(q) {
 		return r, false, ErrConflict
 	}
 	return r.claimedBy(q, now), true, nil
@@ -61,10 +65,10 @@ func (r Record) claimedBy(q Request, now time.Time) Record {
 	r.Fence++
 	// The attempt before may still have a request under way: remember until when.
 	r.Prior = later(r.Prior, r.Deadline)
-	r.Lease, r.Deadline = now.Add(q.Lease), now.Add(q.Remaining)
+	r.Lease, r.Deadline = in(now, q.Lease), in(now, q.Remaining)
 	r.Retention, r.Expires = q.Retention, time.Time{}
 	if q.Retention > 0 {
-		r.Expires = now.Add(q.Retention)
+		r.Expires = in(now, q.Retention)
 	}
 	r.Now = now
 	return r
@@ -74,21 +78,21 @@ func (r Record) claimedBy(q Request, now time.Time) Record {
 func (r Record) AfterRenew(held Claim, lease time.Duration, now time.Time) (next Record, changed, lost bool) {
 	r.Now = now
 	switch {
-	case r.Claim() != held || r.Done():
+	case !r.ownedBy(held) || r.Done():
 		return r, false, true
 	case r.Lease.IsZero() || r.State == Pending:
 		// Its owner has ended it already: a renewal that was still under way
 		// must not bring it back.
 		return r, false, false
 	}
-	r.State, r.Lease = InFlight, now.Add(lease)
+	r.State, r.Lease = InFlight, in(now, lease)
 	return r, true, false
 }
 
 // AfterReport returns the record after its owner reported c.
 func (r Record) AfterReport(held Claim, c Change, now time.Time) (Record, bool, error) {
 	r.Now = now
-	if r.Claim() != held {
+	if !r.ownedBy(held) {
 		return r, false, ErrLeaseLost
 	}
 	if r.Done() {
@@ -101,29 +105,29 @@ func (r Record) AfterReport(held Claim, c Change, now time.Time) (Record, bool, 
 	case Complete, Fail:
 		return r.finished(c, now), true, nil
 	case Release:
-		if r.State == Free {
-			return r, false, nil
-		}
-		return r.freed(), true, nil
+		// The lease is ended even if somebody else has freed the record: a renewal
+		// that is still under way must not bring it back.
+		return r.freed(), r.State != Free || !r.Lease.IsZero(), nil
 	case NotApplied:
 		if r.State == Free && r.Deadline.IsZero() {
-			return r, false, nil
+			return r.freed(), !r.Lease.IsZero(), nil // counted already
 		}
 		if now.Before(settledAt(r.Prior, c.Settle)) {
-			return r, false, fmt.Errorf("%w until %s", ErrUnsettled, settledAt(r.Prior, c.Settle).UTC().Format(time.RFC3339))
+			return r, false, unsettled(settledAt(r.Prior, c.Settle))
 		}
 		return r.freed().renewed(), true, nil
 	case MarkUnknown:
-		switch r.State {
-		case Unknown:
-			return r, false, nil
-		case InFlight:
-			r.State, r.Lease = Unknown, time.Time{}
-			return r, true, nil
+		if r.State != InFlight && r.State != Unknown {
+			return r, false, ErrConflict
 		}
-		return r, false, ErrConflict
+		changed := r.State == InFlight || !r.Lease.IsZero()
+		r.State, r.Lease = Unknown, time.Time{}
+		return r, changed, nil
 	case Suspend:
-		r.State, r.Lease = Pending, now.Add(c.For)
+		if r.State == Pending {
+			return r, false, nil
+		}
+		r.State, r.Lease = Pending, in(now, c.For)
 		return r, true, nil
 	}
 	return r, false, fmt.Errorf("%w: an owner cannot %s", ErrInvalid, c.Verb)
@@ -147,11 +151,11 @@ func (r Record) AfterAmend(seen Record, c Change, now time.Time) (Record, bool, 
 			return r, false, ErrConflict
 		}
 		if !settled {
-			return r, false, r.unsettled(c)
+			return r, false, unsettled(r.SettledAt(c.Settle))
 		}
-		r = r.revokedIfInFlight()
 		// The lease stays: an owner that is alive after all may still renew, and
-		// so keep a second run away.
+		// so keep a second run away. Who has suspended does not renew.
+		r = r.revokedIfInFlight().withoutPendingLease()
 		r.State = Free
 		if c.Verb == NotApplied {
 			r = r.renewed()
@@ -162,7 +166,7 @@ func (r Record) AfterAmend(seen Record, c Change, now time.Time) (Record, bool, 
 			return r, false, ErrConflict
 		}
 		if !settled {
-			return r, false, r.unsettled(c)
+			return r, false, unsettled(r.SettledAt(c.Settle))
 		}
 		if r.Done() {
 			r.Deadline, r.Prior = time.Time{}, time.Time{}
@@ -184,6 +188,7 @@ func (r Record) AfterSweep(now time.Time) (Record, bool) {
 	if r.State == Unknown || !r.Uncertain() {
 		return r, false
 	}
+	r = r.withoutPendingLease()
 	r.State = Unknown
 	return r, true
 }
@@ -205,6 +210,12 @@ func (r Record) is(seen Record) bool {
 		r.Generation == seen.Generation && r.Finished.Equal(seen.Finished)
 }
 
+// ownedBy reports whether held is the last claim. A revoked claim has no owner:
+// nobody can own it by showing the zero token that it was left with.
+func (r Record) ownedBy(held Claim) bool {
+	return r.Claim() == held && held.Token != Token{}
+}
+
 func (r Record) saysSame(c Change) bool {
 	return c.Verb == Complete && r.State == Completed && (r.Outcome == nil || r.Outcome.Equal(c.Outcome)) ||
 		c.Verb == Fail && r.State == Failed && (r.Outcome == nil || r.Outcome.Equal(c.Outcome))
@@ -214,6 +225,11 @@ func (r Record) finished(c Change, now time.Time) Record {
 	r.State = Completed
 	if c.Verb == Fail {
 		r.State = Failed
+	}
+	// Finished grows with every override, whatever the clock does: who saw the
+	// outcome before must not be able to replace this one.
+	if !now.After(r.Finished) {
+		now = r.Finished.Add(time.Microsecond)
 	}
 	r.Outcome, r.Finished, r.Lease = c.Outcome, now, time.Time{}
 	return r
@@ -239,8 +255,27 @@ func (r Record) revokedIfInFlight() Record {
 	return r
 }
 
-func (r Record) unsettled(c Change) error {
-	return fmt.Errorf("%w until %s", ErrUnsettled, r.SettledAt(c.Settle).UTC().Format(time.RFC3339))
+// withoutPendingLease ends the lease of a pending record, whose owner has gone: a
+// renewal that is still under way must not make it in flight.
+func (r Record) withoutPendingLease() Record {
+	if r.State == Pending {
+		r.Lease = time.Time{}
+	}
+	return r
+}
+
+func unsettled(until time.Time) error {
+	return fmt.Errorf("%w until %s", ErrUnsettled, until.UTC().Format(time.RFC3339))
+}
+
+// in returns the moment d after now.
+func in(now time.Time, d time.Duration) time.Time { return now.Add(d).Truncate(time.Microsecond) }
+
+// LogRenewal reports whether a renewal of r belongs into the history, as [Resumed]:
+// only if its lease was over. Ordinary renewals change nothing that lasts.
+func (r Record) LogRenewal(now time.Time) bool {
+	r.Now = now
+	return !r.Live()
 }
 
 // Log returns the history entry for the change from prev (nil for a first claim) to r.
@@ -254,39 +289,4 @@ func (r Record) Log(prev *Record, verb Verb, who, why string) Entry {
 		e.From = prev.State
 	}
 	return e
-}
-
-// Validate returns [ErrInvalid], naming the field, if the request lacks something.
-func (q Request) Validate() error {
-	switch {
-	case q.Key.IsZero():
-		return fmt.Errorf("%w: Key is zero", ErrInvalid)
-	case q.Token == Token{}:
-		return fmt.Errorf("%w: Token is zero", ErrInvalid)
-	case q.Fingerprint == Digest{}:
-		return fmt.Errorf("%w: Fingerprint is zero", ErrInvalid)
-	case q.Lease <= 0:
-		return fmt.Errorf("%w: Lease must be positive, got %s", ErrInvalid, q.Lease)
-	case q.Remaining <= 0:
-		return fmt.Errorf("%w: Remaining must be positive, got %s", ErrInvalid, q.Remaining)
-	case q.Retention < 0:
-		return fmt.Errorf("%w: Retention must not be negative, got %s", ErrInvalid, q.Retention)
-	}
-	return nil
-}
-
-// Validate returns [ErrInvalid] if the change lacks something.
-func (c Change) Validate() error {
-	finishes := c.Verb == Complete || c.Verb == Fail
-	switch {
-	case finishes && (c.Outcome == nil || c.Outcome.Format == ""):
-		return fmt.Errorf("%w: %s needs an outcome with a format", ErrInvalid, c.Verb)
-	case !finishes && c.Outcome != nil:
-		return fmt.Errorf("%w: %s takes no outcome", ErrInvalid, c.Verb)
-	case c.Verb == Suspend && c.For <= 0:
-		return fmt.Errorf("%w: For must be positive, got %s", ErrInvalid, c.For)
-	case c.Settle < 0:
-		return fmt.Errorf("%w: Settle must not be negative, got %s", ErrInvalid, c.Settle)
-	}
-	return nil
 }

@@ -86,19 +86,24 @@ type Store interface {
 	// scheduled activity, that record is returned, whatever its key.
 	Claim(ctx context.Context, r Request) (Record, error)
 
-	// TakeOver claims a record whose outcome is unknown, if it is still as seen.
-	// Otherwise it returns the record as it is now and [ErrConflict].
+	// TakeOver claims a record whose outcome is unknown, if it is still as seen and
+	// its fingerprint matches as for Claim. Otherwise it returns the record as it
+	// is now and [ErrConflict]; if another record belongs to the same scheduled
+	// activity, it returns that one and [ErrConflict].
 	TakeOver(ctx context.Context, r Request, seen Record) (Record, error)
 
-	// Renew extends leases to lease from now and returns the claims that are
-	// lost: taken over, revoked or finished by somebody else. An error means that
-	// nothing is known: it is not a loss.
+	// Renew extends leases to lease from now, which must be positive, and returns
+	// the claims that are lost: taken over, revoked, finished, or without a record.
+	// A claim that its owner has ended (released, marked unknown, suspended) stays
+	// ended and is not lost. An error is not a loss: nothing is known, and some
+	// leases may have been extended.
 	Renew(ctx context.Context, lease time.Duration, held []Claim) (lost []Claim, err error)
 
 	// Report records what became of the caller's own claim. It is accepted while
 	// nobody took over, also after the lease. Otherwise it returns the record as
 	// it is now and [ErrLeaseLost]. [ErrUnsettled] refuses NotApplied while the
-	// request of an earlier attempt may still be under way.
+	// request of an earlier attempt may still be under way; [ErrConflict] refuses
+	// MarkUnknown of anything but a claim in flight.
 	Report(ctx context.Context, held Claim, c Change) (Record, error)
 
 	// Amend changes a record on behalf of somebody who does not own it: an
@@ -129,12 +134,13 @@ type Filter struct {
 	Operation  string
 	WorkflowID string
 	After      Ref // start behind this one: the last of the page before
-	Limit      int // default 100, at most 1,000
+	Limit      int // default 100; more than 1,000 is 1,000
 }
 
 // Historian is an optional power of a Store: the history of a record.
 type Historian interface {
-	// History returns the changes of a record, oldest first.
+	// History returns the changes of a record, oldest first, or [ErrNotFound]. A
+	// renewal is in it only if the lease was over ([Resumed]); a refused call never is.
 	History(ctx context.Context, ref Ref) ([]Entry, error)
 }
 
@@ -150,11 +156,12 @@ type Entry struct {
 	Attempt    int
 	WorkflowID string
 	RunID      string
-	Who, Why   string
+	Who, Why   string // as the caller said; empty for Resumed, Swept and Expired
 }
 
 // Janitor is an optional power of a Store: bounded housekeeping. Both methods
-// are safe beside everything else and return how many records they changed.
+// are safe beside everything else, change at most limit records (which must be
+// positive) and return how many.
 type Janitor interface {
 	// Sweep writes down that records whose lease is over are unknown.
 	Sweep(ctx context.Context, limit int) (int, error)
