@@ -1,0 +1,23 @@
+package services
+
+// Processes returns the process ids of the servers this test binary started.
+func Processes() []int {
+	var pids []int
+	if s := postgres.server; s != nil && s.child != nil {
+		pids = append(pids, s.child.PID())
+	}
+	if s := temporal.server; s != nil && s.private != nil {
+		pids = append(pids, s.private.PID())
+	}
+	return pids
+}
+
+// Folders returns the folders of the servers this test binary started.
+func Folders() []string {
+	if s := postgres.server; s != nil && s.folder != nil {
+		return []string{s.folder.path}
+	}
+	return nil
+}
+
+var RemoveAbandoned = removeAbandoned

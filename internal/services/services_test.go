@@ -1,0 +1,241 @@
+package services_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+
+	"github.com/effectonce/effectonce/internal/services"
+)
+
+func TestMain(m *testing.M) { services.Main(m) }
+
+func connect(t *testing.T, address string) *pgx.Conn {
+	t.Helper()
+	connection, err := pgx.Connect(t.Context(), address)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = connection.Close(context.Background()) })
+	return connection
+}
+
+func TestPostgres(t *testing.T) {
+	t.Parallel()
+
+	t.Run("EachCallGivesADatabaseOfItsOwn", func(t *testing.T) {
+		t.Parallel()
+		for range 2 { // the second would fail in the first one's database
+			connection := connect(t, services.Postgres(t))
+			_, err := connection.Exec(t.Context(), "CREATE TABLE record (key bytea PRIMARY KEY)")
+			require.NoError(t, err)
+		}
+	})
+
+	t.Run("IsDroppedAfterTheTestEvenWhileConnected", func(t *testing.T) {
+		t.Parallel()
+		var name string
+		t.Run("test", func(t *testing.T) {
+			connection, err := pgx.Connect(t.Context(), services.Postgres(t)) // never closed
+			require.NoError(t, err)
+			require.NoError(t, connection.QueryRow(t.Context(), "SELECT current_database()").Scan(&name))
+		})
+		var left int
+		require.NoError(t, connect(t, services.Postgres(t)).QueryRow(t.Context(),
+			"SELECT count(*) FROM pg_database WHERE datname = $1", name).Scan(&left))
+		assert.Zero(t, left, "database %s is still there", name)
+	})
+
+	t.Run("WritesAreDurable", func(t *testing.T) {
+		t.Parallel()
+		connection := connect(t, services.Postgres(t))
+		for _, setting := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
+			var value string
+			require.NoError(t, connection.QueryRow(t.Context(), "SELECT current_setting($1)", setting).Scan(&value))
+			assert.Equal(t, "on", value, setting)
+		}
+	})
+
+	t.Run("WrongPasswordIsRefused", func(t *testing.T) {
+		t.Parallel()
+		config, err := pgx.ParseConfig(services.Postgres(t))
+		require.NoError(t, err)
+		if os.Getenv("EFFECTONCE_TEST_POSTGRES") != "" {
+			t.Log("an outside server decides itself whom it lets in")
+			return
+		}
+		config.Password += "?"
+		_, err = pgx.ConnectConfig(t.Context(), config)
+		assert.ErrorContains(t, err, "password authentication failed")
+	})
+}
+
+func TestTemporal(t *testing.T) {
+	t.Parallel()
+	address, namespace := services.Temporal(t)
+	again, _ := services.Temporal(t)
+	assert.Equal(t, address, again, "one server for the whole test binary")
+
+	temporal, err := client.Dial(client.Options{HostPort: address, Namespace: namespace})
+	require.NoError(t, err)
+	defer temporal.Close()
+	found, err := temporal.WorkflowService().DescribeNamespace(t.Context(),
+		&workflowservice.DescribeNamespaceRequest{Namespace: namespace})
+	require.NoError(t, err)
+	assert.Equal(t, namespace, found.GetNamespaceInfo().GetName())
+}
+
+// The rest runs this test binary again, as a test binary that asks for servers
+// and then ends in one way or another.
+
+const helperEnv = "SERVICES_TEST_HELPER"
+
+// report is what the helper says about its servers.
+type report struct {
+	Processes []int
+	Folders   []string
+}
+
+func TestHelper(t *testing.T) {
+	mode := os.Getenv(helperEnv)
+	switch mode {
+	case "":
+		return // not a helper
+	case "temporal":
+		services.Temporal(t)
+		return
+	}
+	services.Postgres(t)
+	services.Temporal(t)
+	text, err := json.Marshal(report{services.Processes(), services.Folders()})
+	require.NoError(t, err)
+	fmt.Printf("report %s\n", text)
+	if mode == "hang" {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	}
+}
+
+func helper(t *testing.T, mode string, env ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestHelper$", "-test.v")
+	cmd.Env = append(os.Environ(), append(env, helperEnv+"="+mode,
+		// Private servers, whatever this test binary uses.
+		"EFFECTONCE_TEST_POSTGRES=", "EFFECTONCE_TEST_TEMPORAL=")...)
+	return cmd
+}
+
+func readReport(t *testing.T, output io.Reader) report {
+	t.Helper()
+	var r report
+	lines := bufio.NewScanner(output)
+	var all strings.Builder
+	for lines.Scan() {
+		fmt.Fprintln(&all, lines.Text())
+		if text, ok := strings.CutPrefix(lines.Text(), "report "); ok {
+			require.NoError(t, json.Unmarshal([]byte(text), &r))
+			require.Len(t, r.Processes, 2)
+			require.NotEmpty(t, r.Folders)
+			return r
+		}
+	}
+	require.Fail(t, "the helper gave no report", "it said:\n%s", all.String())
+	return r
+}
+
+// needServers skips as the helper would.
+func needServers(t *testing.T) {
+	t.Helper()
+	services.Postgres(t)
+	services.TemporalCLI(t)
+}
+
+func TestServersEndWithTheTests(t *testing.T) {
+	t.Parallel()
+	needServers(t)
+	output, err := helper(t, "end").CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	r := readReport(t, strings.NewReader(string(output)))
+	for _, pid := range r.Processes {
+		assertGone(t, pid)
+	}
+	for _, folder := range r.Folders {
+		assert.NoDirExists(t, folder)
+	}
+}
+
+func TestServersEndWhenTheTestBinaryIsKilled(t *testing.T) {
+	t.Parallel()
+	services.NeedsDeathSignal(t)
+	needServers(t)
+	cmd := helper(t, "hang")
+	hold, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	defer func() { _ = hold.Close() }()
+	output, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	r := readReport(t, output)
+
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	for _, pid := range r.Processes {
+		assertGone(t, pid)
+	}
+	for _, folder := range r.Folders {
+		assert.DirExists(t, folder, "a killed test binary cannot remove its folders")
+	}
+	services.RemoveAbandoned()
+	for _, folder := range r.Folders {
+		assert.NoDirExists(t, folder, "the next one does")
+	}
+	for _, folder := range services.Folders() {
+		assert.DirExists(t, folder, "this test binary's own folder is in use")
+	}
+}
+
+func TestMissingServer(t *testing.T) {
+	t.Parallel()
+	nothing := t.TempDir()
+	bare := []string{"PATH=" + nothing, "HOME=" + nothing, "XDG_CACHE_HOME=" + nothing, "TEMPORAL_CLI="}
+
+	t.Run("IsSkippedWithTheReason", func(t *testing.T) {
+		t.Parallel()
+		output, err := helper(t, "temporal", append(bare, "REQUIRE_SERVICES=")...).CombinedOutput()
+		require.NoError(t, err, "%s", output)
+		assert.Contains(t, string(output), "--- SKIP: TestHelper")
+		assert.Contains(t, string(output), "no usable Temporal CLI found (make deps builds it)")
+	})
+
+	t.Run("IsAFailureWhereServicesAreRequired", func(t *testing.T) {
+		t.Parallel()
+		output, err := helper(t, "temporal", append(bare, "REQUIRE_SERVICES=1")...).CombinedOutput()
+		require.Error(t, err)
+		assert.Contains(t, string(output), "--- FAIL: TestHelper")
+	})
+
+	t.Run("ThatIsNamedAndUnusableIsAFailure", func(t *testing.T) {
+		t.Parallel()
+		named := filepath.Join(nothing, "temporal")
+		output, err := helper(t, "temporal", append(bare, "TEMPORAL_CLI="+named, "REQUIRE_SERVICES=")...).CombinedOutput()
+		require.Error(t, err)
+		assert.Contains(t, string(output), "TEMPORAL_CLI="+named)
+	})
+}
+
+func assertGone(t *testing.T, pid int) {
+	t.Helper()
+	assert.Eventually(t, func() bool { return services.Gone(pid) }, 20*time.Second, 10*time.Millisecond,
+		"process %d still runs", pid)
+}
