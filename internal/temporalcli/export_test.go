@@ -1,0 +1,6 @@
+package temporalcli
+
+var (
+	CheckVersion = checkVersion
+	BuildModule  = build
+)
