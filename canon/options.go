@@ -25,7 +25,7 @@ const (
 )
 
 // MaxSize limits a text's input and every output to n bytes, 16 MiB by default.
-// An n below 1 or above 2 GiB - 1 leaves the default in place. More is refused
+// An n below 1 or above 256 MiB leaves the default in place. More is refused
 // with [ErrSize].
 func MaxSize(n int) Option { return Option{maxSize, n} }
 
@@ -61,7 +61,7 @@ func newOptions(list []Option) options {
 	for _, opt := range list {
 		switch opt.kind {
 		case maxSize:
-			if opt.n >= 1 && opt.n <= 1<<31-1 {
+			if opt.n >= 1 && opt.n <= 1<<28 {
 				o.maxSize = opt.n
 			}
 		case maxDepth:

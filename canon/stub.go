@@ -2,12 +2,6 @@ package canon
 
 import "reflect"
 
-// Text appends the canonical form of one JSON text to dst.
-func Text(dst, json []byte, o ...Option) ([]byte, error) { panic("not yet") }
-
-// Value appends the canonical form of a Go value to dst.
-func Value(dst []byte, v any, o ...Option) ([]byte, error) { panic("not yet") }
-
 // Decode reads one JSON text into a T.
 func Decode[T any](json []byte, o ...Option) (T, error) { panic("not yet") }
 

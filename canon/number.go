@@ -1,0 +1,136 @@
+package canon
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// number describes a number's text by what its grammar says.
+type number struct {
+	end     int  // offset after the last byte
+	digits  int  // digits before the exponent
+	integer bool // neither fraction nor exponent
+	decimal bool // fraction, but no exponent
+}
+
+// scanNumber reads the RFC 8259 number at src[i:]. It returns false if there is
+// none; what follows the number is not its business.
+func scanNumber(src []byte, i int) (number, bool) {
+	n := number{integer: true}
+	if i < len(src) && src[i] == '-' {
+		i++
+	}
+	start := i
+	for i < len(src) && isDigit(src[i]) {
+		i++
+	}
+	n.digits = i - start
+	if n.digits == 0 || n.digits > 1 && src[start] == '0' {
+		return n, false
+	}
+	if i < len(src) && src[i] == '.' {
+		i++
+		start = i
+		for i < len(src) && isDigit(src[i]) {
+			i++
+		}
+		if i == start {
+			return n, false
+		}
+		n.digits += i - start
+		n.integer, n.decimal = false, true
+	}
+	if i < len(src) && (src[i] == 'e' || src[i] == 'E') {
+		i++
+		if i < len(src) && (src[i] == '+' || src[i] == '-') {
+			i++
+		}
+		start = i
+		for i < len(src) && isDigit(src[i]) {
+			i++
+		}
+		if i == start {
+			return n, false
+		}
+		n.integer, n.decimal = false, false
+	}
+	n.end = i
+	return n, true
+}
+
+func isDigit(c byte) bool { return c-'0' <= 9 }
+
+// isCanonical reports whether text, which n describes, is cheaply seen to be its
+// own canonical form. A false answer means that appendNumber must look.
+//
+// Integers of up to 21 digits are: either a double has their value, and RFC 8785
+// writes it with the same digits, or their digits are kept. So are decimals of up
+// to 15 digits from 1e-6 on without a zero at the end: no two of them share a
+// double, so each is the shortest text of its own.
+func (o *options) isCanonical(text []byte, n number) bool {
+	if n.integer {
+		return n.digits <= o.exactDigits() && string(text) != "-0"
+	}
+	if !n.decimal || n.digits > 15 || text[len(text)-1] == '0' {
+		return false
+	}
+	if text[0] == '-' {
+		text = text[1:]
+	}
+	return !bytes.HasPrefix(text, []byte("0.000000"))
+}
+
+// appendNumber appends the canonical form of text, which n describes. The
+// decision is made on the exact decimal value: a number that a double holds is
+// written as RFC 8785 writes that double; another integer keeps its digits; the
+// rest is refused, because rounding would make different numbers equal.
+func (o *options) appendNumber(dst, text []byte, n number) ([]byte, error) {
+	if len(text) > maxNumber {
+		return dst, refuse(ErrSize, "number")
+	}
+	if o.isCanonical(text, n) {
+		return append(dst, text...), nil
+	}
+	var buf, shortBuf [32]byte
+	d := parseDecimal(buf[:0], text)
+	if len(d.digits) <= 15 && -290 < d.point && d.point < 290 {
+		return d.append(dst), nil // its own shortest form, as in isCanonical
+	}
+	f, err := strconv.ParseFloat(string(text), 64)
+	if err != nil {
+		return dst, refuse(ErrRange, "number")
+	}
+	s := shortest(shortBuf[:0], f, 64)
+	switch {
+	case s.point == d.point && bytes.Equal(s.digits, d.digits):
+		return d.append(dst), nil
+	case n.integer && !o.doublesOnly:
+		return append(dst, text...), nil
+	case o.roundFloats && !n.integer:
+		return s.append(dst), nil
+	}
+	return dst, refuse(ErrLossy, "")
+}
+
+// exactDigits is how many digits an integer may have to be surely its own
+// canonical form.
+func (o *options) exactDigits() int {
+	if o.doublesOnly {
+		return 15
+	}
+	return 21
+}
+
+// appendJSONNumber appends the canonical form of the text of a json.Number.
+func (o *options) appendJSONNumber(dst []byte, s string) ([]byte, error) {
+	if len(s) > maxNumber {
+		return dst, refuse(ErrSize, "number")
+	}
+	var buf [32]byte
+	text := append(buf[:0], s...)
+	n, ok := scanNumber(text, 0)
+	if !ok || n.end != len(text) {
+		return dst, refuse(ErrSyntax, "not a JSON number")
+	}
+	return o.appendNumber(dst, text, n)
+}

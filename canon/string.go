@@ -1,0 +1,209 @@
+package canon
+
+import (
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// plain marks the bytes that stand for themselves inside a JSON string and need
+// no look at their neighbours.
+var plain = func() (t [256]bool) {
+	for c := 0x20; c < utf8.RuneSelf; c++ {
+		t[c] = c != '"' && c != '\\'
+	}
+	return t
+}()
+
+// stringForm says how a JSON string in a text relates to its canonical form.
+type stringForm uint8
+
+const (
+	plainString   stringForm = iota // canonical, and without any escape
+	escapedString                   // canonical, with escapes
+	otherString                     // must be rewritten
+)
+
+// scanString checks the JSON string whose opening quote is at src[i] and returns
+// the offset after its closing quote.
+func scanString(src []byte, i int) (end int, form stringForm, err error) {
+	for i++; i < len(src); {
+		c := src[i]
+		switch {
+		case plain[c]:
+			i++
+		case c == '"':
+			return i + 1, form, nil
+		case c == '\\':
+			_, size, reason := readEscape(src[i:])
+			if reason != nil {
+				return i, form, refuseAt(reason, i, "")
+			}
+			form = max(form, escapeForm(src[i:i+size]))
+			i += size
+		case c < 0x20:
+			return i, form, refuseAt(ErrSyntax, i, "control character in a string")
+		default:
+			r, size := utf8.DecodeRune(src[i:])
+			if r == utf8.RuneError && size == 1 {
+				return i, form, refuseAt(ErrUTF8, i, "")
+			}
+			i += size
+		}
+	}
+	return i, form, refuseAt(ErrSyntax, i, "string without an end")
+}
+
+// readEscape returns the character that the escape sequence at the start of s
+// stands for, and the length of the sequence. A surrogate pair is one sequence.
+func readEscape(s []byte) (r rune, size int, reason error) {
+	if len(s) < 2 {
+		return 0, 0, ErrSyntax
+	}
+	switch s[1] {
+	case '"', '\\', '/':
+		return rune(s[1]), 2, nil
+	case 'b':
+		return '\b', 2, nil
+	case 'f':
+		return '\f', 2, nil
+	case 'n':
+		return '\n', 2, nil
+	case 'r':
+		return '\r', 2, nil
+	case 't':
+		return '\t', 2, nil
+	}
+	r, ok := readUnit(s)
+	switch {
+	case !ok:
+		return 0, 0, ErrSyntax
+	case !utf16.IsSurrogate(r):
+		return r, 6, nil
+	}
+	low, ok := readUnit(s[6:])
+	if r = utf16.DecodeRune(r, low); !ok || r == utf8.RuneError {
+		return 0, 0, ErrSurrogate
+	}
+	return r, 12, nil
+}
+
+// readUnit reads one \uXXXX.
+func readUnit(s []byte) (rune, bool) {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return 0, false
+	}
+	var r rune
+	for _, c := range s[2:6] {
+		switch {
+		case isDigit(c):
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
+
+// escapeForm says whether a valid escape sequence is the canonical way to write
+// its character.
+func escapeForm(seq []byte) stringForm {
+	var buf [6]byte
+	r, _, _ := readEscape(seq)
+	if string(appendRune(buf[:0], r)) == string(seq) {
+		return escapedString
+	}
+	return otherString
+}
+
+// unescape appends what the valid JSON string src, quotes included, stands for.
+func unescape(dst, src []byte) []byte {
+	for i := 1; i < len(src)-1; {
+		start := i
+		for src[i] != '\\' && i < len(src)-1 {
+			i++
+		}
+		dst = append(dst, src[start:i]...)
+		if i < len(src)-1 {
+			r, size, _ := readEscape(src[i:])
+			dst = utf8.AppendRune(dst, r)
+			i += size
+		}
+	}
+	return dst
+}
+
+// rewriteString appends the canonical form of the valid JSON string src, quotes
+// included.
+func rewriteString(dst, src []byte) []byte {
+	dst = append(dst, '"')
+	for i := 1; i < len(src)-1; {
+		start := i
+		for src[i] != '\\' && i < len(src)-1 {
+			i++
+		}
+		dst = append(dst, src[start:i]...)
+		if i < len(src)-1 {
+			r, size, _ := readEscape(src[i:])
+			dst = appendRune(dst, r)
+			i += size
+		}
+	}
+	return append(dst, '"')
+}
+
+// appendRune appends a valid character as it stands in a canonical string: only
+// quotes, backslashes and control characters are escaped, these in their short
+// form if they have one.
+func appendRune(dst []byte, r rune) []byte {
+	switch r {
+	case '"', '\\':
+		return append(dst, '\\', byte(r))
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\t':
+		return append(dst, '\\', 't')
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\f':
+		return append(dst, '\\', 'f')
+	case '\r':
+		return append(dst, '\\', 'r')
+	}
+	if r < 0x20 {
+		const hex = "0123456789abcdef"
+		return append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&0xF])
+	}
+	return utf8.AppendRune(dst, r)
+}
+
+// appendString appends a Go string as a canonical JSON string.
+func appendString[S ~string | ~[]byte](dst []byte, s S) ([]byte, error) {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case plain[c]:
+			i++
+		case c < utf8.RuneSelf:
+			dst = append(dst, s[start:i]...)
+			dst = appendRune(dst, rune(c))
+			i++
+			start = i
+		default:
+			end := min(i+utf8.UTFMax, len(s))
+			r, size := utf8.DecodeRuneInString(string(s[i:end]))
+			if r == utf8.RuneError && size == 1 {
+				return dst, refuse(ErrUTF8, "")
+			}
+			i += size
+		}
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"'), nil
+}
