@@ -20,7 +20,8 @@
 // EFFECTONCE_TEST_POSTGRES (a postgres:// address whose user may create
 // databases) and EFFECTONCE_TEST_TEMPORAL (host:port, with the namespace in
 // EFFECTONCE_TEST_TEMPORAL_NAMESPACE, "default" if empty) are used instead of
-// private servers. What a test was given there is removed when it ends.
+// private servers. Databases are removed there too when their test ends; the
+// namespace is shared, so workflow IDs have to differ from run to run.
 //
 // # Nothing to start
 //

@@ -3,6 +3,7 @@ package services_test
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,8 +17,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/effectonce/effectonce/internal/services"
 )
@@ -84,17 +86,40 @@ func TestPostgres(t *testing.T) {
 
 func TestTemporal(t *testing.T) {
 	t.Parallel()
-	address, namespace := services.Temporal(t)
-	again, _ := services.Temporal(t)
-	assert.Equal(t, address, again, "one server for the whole test binary")
 
-	temporal, err := client.Dial(client.Options{HostPort: address, Namespace: namespace})
-	require.NoError(t, err)
-	defer temporal.Close()
-	found, err := temporal.WorkflowService().DescribeNamespace(t.Context(),
-		&workflowservice.DescribeNamespaceRequest{Namespace: namespace})
-	require.NoError(t, err)
-	assert.Equal(t, namespace, found.GetNamespaceInfo().GetName())
+	t.Run("AWorkflowRunsAtOnceInTheFreshNamespace", func(t *testing.T) {
+		t.Parallel()
+		address, namespace := services.Temporal(t)
+		temporal, err := client.Dial(client.Options{HostPort: address, Namespace: namespace})
+		require.NoError(t, err)
+		defer temporal.Close()
+		id := "services-" + rand.Text()
+		w := worker.New(temporal, id, worker.Options{})
+		w.RegisterWorkflowWithOptions(func(workflow.Context) (string, error) { return "done", nil },
+			workflow.RegisterOptions{Name: "answer"})
+		require.NoError(t, w.Start())
+		defer w.Stop()
+		run, err := temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: id}, "answer")
+		require.NoError(t, err)
+		var answer string
+		require.NoError(t, run.Get(t.Context(), &answer))
+		assert.Equal(t, "done", answer)
+	})
+
+	t.Run("OneServerForAllButANamespaceForEach", func(t *testing.T) {
+		t.Parallel()
+		if os.Getenv("EFFECTONCE_TEST_TEMPORAL") != "" {
+			return // an outside server has one namespace for all
+		}
+		seen := map[string]bool{}
+		first, _ := services.Temporal(t)
+		for range 60 { // more than the server takes at a time
+			address, namespace := services.Temporal(t)
+			assert.Equal(t, first, address)
+			assert.False(t, seen[namespace], "%s was given twice", namespace)
+			seen[namespace] = true
+		}
+	})
 }
 
 // The rest runs this test binary again, as a test binary that asks for servers

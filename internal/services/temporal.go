@@ -4,19 +4,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/effectonce/effectonce/internal/temporalcli"
 )
 
-// Temporal returns where a real Temporal server answers and a namespace of it.
-// All tests share the namespace: a test uses workflow IDs and a task queue of
-// its own.
+// Temporal returns where a real Temporal server answers, and a fresh namespace
+// there. On an outside server the namespace is the one that was named for all
+// tests, so that workflow IDs still have to differ between runs.
 func Temporal(tb testing.TB) (hostPort, namespace string) {
 	tb.Helper()
 	s := temporal.get(tb)
-	return s.address, s.namespace
+	if s.private == nil {
+		return s.address, s.namespace
+	}
+	name := fmt.Sprintf("test-%d", s.namespaces.Add(1))
+	if err := s.register(tb.Context(), name); err != nil {
+		tb.Fatalf("register a namespace for this test: %v", err)
+	}
+	return s.address, name
 }
 
 // TemporalCLI returns the path of the Temporal command line program, for tests
@@ -31,12 +47,42 @@ func TemporalCLI(tb testing.TB) string {
 }
 
 type temporalServer struct {
-	address, namespace string
-	private            *temporalcli.Server // nil for an outside server
+	address    string
+	namespace  string              // of an outside server
+	private    *temporalcli.Server // nil for an outside server
+	client     client.NamespaceClient
+	namespaces atomic.Int64
+}
+
+const namespaceTimeout = 30 * time.Second
+
+// register makes a namespace, which costs some milliseconds. The server takes
+// about 20 a second and refuses more for a moment.
+func (s *temporalServer) register(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, namespaceTimeout)
+	defer cancel()
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for {
+		err := s.client.Register(ctx, &workflowservice.RegisterNamespaceRequest{
+			Namespace:                        name,
+			WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour),
+		})
+		var busy *serviceerror.ResourceExhausted
+		if !errors.As(err, &busy) {
+			return err
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 func (s *temporalServer) stop() {
 	if s.private != nil {
+		s.client.Close()
 		_ = s.private.Stop()
 	}
 }
@@ -57,7 +103,15 @@ func startTemporal() (*temporalServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &temporalServer{address: server.Address(), namespace: "default", private: server}, nil
+	namespaces, err := client.NewNamespaceClient(client.Options{
+		HostPort: server.Address(),
+		Logger:   log.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+	})
+	if err != nil {
+		_ = server.Stop()
+		return nil, err
+	}
+	return &temporalServer{address: server.Address(), private: server, client: namespaces}, nil
 }
 
 func findTemporal() (string, error) {
