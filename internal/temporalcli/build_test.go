@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -24,11 +25,7 @@ const small = "example.com/cli/cmd/temporal@v1.0.0"
 
 func proxy(t *testing.T, source string) {
 	t.Helper()
-	// Not t.TempDir, which insists on removing everything: the toolchain may
-	// still write its counters into the home folder when the test is over.
-	root, err := os.MkdirTemp("", "effectonce-build-")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(root) })
+	root := t.TempDir()
 	goCommand := func(args ...string) {
 		out, err := exec.Command("go", args...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
@@ -36,8 +33,13 @@ func proxy(t *testing.T, source string) {
 	buildCache, err := exec.Command("go", "env", "GOCACHE").Output()
 	require.NoError(t, err)
 	t.Setenv("GOCACHE", strings.TrimSpace(string(buildCache))) // it hangs on the cache folder's name
-	t.Setenv("HOME", root)
-	t.Setenv("XDG_CACHE_HOME", filepath.Join(root, "cache"))
+	if runtime.GOOS == "linux" {
+		// Not HOME: the toolchain may still write its counters there when the
+		// test is over.
+		t.Setenv("XDG_CACHE_HOME", filepath.Join(root, "cache"))
+	} else {
+		t.Setenv("HOME", root)
+	}
 	t.Setenv("GOMODCACHE", filepath.Join(root, "modules"))
 	t.Cleanup(func() { goCommand("clean", "-modcache") }) // its files are read-only
 	t.Setenv("GOPROXY", "file://"+filepath.ToSlash(filepath.Join(root, "proxy")))
