@@ -30,7 +30,8 @@ type SupportInput struct {
 	// Idle is how long the agent waits for another turn by signal. 0: it takes the turns that
 	// have arrived, and ends.
 	Idle time.Duration `json:"idle,omitempty"`
-	// TicketDesk opens tickets in a child workflow, [TicketDesk].
+	// TicketDesk opens tickets in a child workflow, [TicketDesk]. Two equal children of one run
+	// are two wishes, so a model that asks again (scope Run) opens a second ticket this way.
 	TicketDesk bool `json:"ticket_desk,omitempty"`
 	// Calls say how tools are called.
 	Calls CallOptions `json:"calls"`

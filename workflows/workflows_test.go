@@ -186,6 +186,19 @@ func (s *Suite) TestTurnsBySignalAndTranscriptByQuery() {
 	s.Equal(transcript, during)
 }
 
+func (s *Suite) TestTurnsThatHaveArrivedAreServedWithoutWaiting() {
+	s.env.RegisterDelayedCallback(func() {
+		for _, id := range []string{"turn-2", "turn-3"} {
+			s.env.SignalWorkflow(workflows.SignalTurn, activities.Turn{ID: id, Script: []activities.ToolCall{refund(2)}})
+		}
+	}, 0)
+	var transcript workflows.Transcript
+	s.run(workflows.SupportAgent, workflows.SupportInput{Case: "case-7", Turns: []activities.Turn{
+		{ID: "turn-1", Script: []activities.ToolCall{refund(1)}},
+	}}, &transcript)
+	s.Equal([]string{"turn-1 Refund refund-1", "turn-2 Refund refund-2", "turn-3 Refund refund-3"}, lines(transcript))
+}
+
 func (s *Suite) TestCancelledAgentSaysSo() {
 	s.env.RegisterDelayedCallback(s.env.CancelWorkflow, time.Minute)
 	s.env.ExecuteWorkflow(workflows.SupportAgent, workflows.SupportInput{Case: "case-7", Idle: time.Hour})
