@@ -1,5 +1,11 @@
 package effectonce
 
+import "errors"
+
+// ErrLeaseLost is the cause (see context.Cause) with which a body's context is
+// cancelled when another attempt owns the action: stop, without starting an effect.
+var ErrLeaseLost = errors.New("another attempt has taken over this action")
+
 // Types of the *temporal.ApplicationError with which an activity fails when
 // effectonce stops it. They are stable: match them in workflows and in
 // RetryPolicy.NonRetryableErrorTypes. The key is in the message and the first detail.

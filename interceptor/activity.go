@@ -1,0 +1,204 @@
+package interceptor
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	sdkinterceptor "go.temporal.io/sdk/interceptor"
+
+	"github.com/effectonce/effectonce/store"
+)
+
+type activityInbound struct {
+	sdkinterceptor.ActivityInboundInterceptorBase
+	ic *Interceptor
+}
+
+// call is one attempt of one activity under a policy.
+type call struct {
+	ic       *Interceptor
+	next     sdkinterceptor.ActivityInboundInterceptor
+	in       *sdkinterceptor.ExecuteActivityInput
+	info     activity.Info
+	policy   Policy
+	request  store.Request
+	deadline time.Time
+	ran      bool // the body ran in this attempt
+	beat     *heartbeat
+}
+
+type insideKey struct{}
+
+// ExecuteActivity is the flow of one attempt.
+func (a *activityInbound) ExecuteActivity(ctx context.Context, in *sdkinterceptor.ExecuteActivityInput) (any, error) {
+	// 1. Pass through what is not ours: an inner copy of this interceptor, session
+	// internals, activities without a policy.
+	name := activity.GetInfo(ctx).ActivityType.Name
+	policy, listed := a.ic.opts.Policies[name]
+	if !listed || ctx.Value(insideKey{}) != nil || strings.HasPrefix(name, "internalSession") {
+		return a.Next.ExecuteActivity(ctx, in)
+	}
+	ctx = context.WithValue(ctx, insideKey{}, true)
+
+	// 2. Derive the identity before the body can touch its arguments.
+	c, err := a.ic.derive(ctx, policy, in)
+	if err != nil {
+		return nil, err
+	}
+	c.next = a.Next
+
+	// 3. Claim, or get what is there.
+	rec, err := c.claim(ctx)
+
+	// 4. Decide, until there is something to hand out.
+	for err == nil {
+		d := decide(rec, situation{request: c.request, unknown: policy.Unknown.kind, forget: policy.ForgetAfterRetention, ran: c.ran})
+		c.count(ctx, d, rec)
+		switch d {
+		case run: // 5 to 8
+			result, bodyErr, refused := c.run(ctx, rec)
+			if refused == nil {
+				return result, bodyErr
+			}
+			rec = *refused // a waiter from here on
+		case replay:
+			return c.replay(ctx, rec)
+		case adopt:
+			c.adopt(rec)
+		case claimAgain:
+			c.request.Token = store.NewToken()
+			rec, err = c.claim(ctx)
+		case wait:
+			rec, err = c.wait(ctx, rec)
+		case takeOver:
+			rec, err = c.takeOver(ctx, rec)
+		case ask:
+			rec, err = c.reconcile(ctx, rec)
+		case reopen:
+			rec, err = c.amend(ctx, rec, store.Change{Verb: store.Forget, Who: c.request.Who, Why: "retention over"})
+		case held:
+			return nil, c.errUnknown(rec, nil, policy.HeldRetry, "held")
+		case giveWay:
+			return nil, c.errInFlight(rec, "this attempt lost its claim, and the action is open again")
+		case mismatch:
+			return nil, c.errMismatch(rec)
+		case outcomeExpired:
+			return nil, c.errExpired(rec)
+		}
+	}
+	return nil, err
+}
+
+// claim asks for the action. An unreachable store is waited for inside the attempt,
+// because attempts are a budget; the body does not run.
+func (c *call) claim(ctx context.Context) (store.Record, error) {
+	var rec store.Record
+	err := c.persist(ctx, "claim", func(ctx context.Context) (err error) {
+		if c.request.Remaining = time.Until(c.deadline); c.request.Remaining <= 0 {
+			return context.DeadlineExceeded
+		}
+		rec, err = c.ic.store.Claim(ctx, c.request)
+		return err
+	})
+	return rec, err
+}
+
+// adopt goes on with the record that this scheduled activity already has.
+func (c *call) adopt(rec store.Record) {
+	c.request.Ref, c.request.Fingerprint, c.request.Fields = rec.Ref, rec.Fingerprint, rec.Fields
+}
+
+// takeOver claims an action whose outcome is unknown.
+func (c *call) takeOver(ctx context.Context, seen store.Record) (store.Record, error) {
+	c.request.Token = store.NewToken()
+	var rec store.Record
+	err := c.persist(ctx, "take over", func(ctx context.Context) (err error) {
+		if c.request.Remaining = time.Until(c.deadline); c.request.Remaining <= 0 {
+			return context.DeadlineExceeded
+		}
+		rec, err = c.ic.store.TakeOver(ctx, c.request, seen)
+		return ignoreConflict(err)
+	})
+	return rec, err
+}
+
+// amend changes a record on behalf of the reconciler or the retention.
+func (c *call) amend(ctx context.Context, seen store.Record, change store.Change) (store.Record, error) {
+	var rec store.Record
+	err := c.persist(ctx, "amend", func(ctx context.Context) (err error) {
+		rec, err = c.ic.store.Amend(ctx, seen, change)
+		return ignoreConflict(err)
+	})
+	return rec, err
+}
+
+// ignoreConflict: somebody was faster, and the record as it is now came back.
+func ignoreConflict(err error) error {
+	if errors.Is(err, store.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
+// persist repeats op until the store gives a definite answer, as long as waiting
+// makes sense.
+func (c *call) persist(ctx context.Context, what string, op func(context.Context) error) error {
+	until := c.waitUntil(time.Now())
+	for pause := newBackoff(); ; {
+		if err := context.Cause(ctx); err != nil {
+			return err // nothing may be started on a context that is done
+		}
+		err := op(ctx)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, store.ErrCorrupt):
+			return c.errRecord(err)
+		case definite(err):
+			return c.errStore(what, err)
+		}
+		if !pause.fits(until) {
+			return c.errStore(what, err)
+		}
+		activity.GetLogger(ctx).Warn("effectonce: store not available, waiting", "operation", what, "key", c.request.Key.String(), "error", err)
+		c.keepAlive(ctx)
+		if err := pause.sleep(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// definite reports whether err is an answer of the store, not a lack of one.
+func definite(err error) bool {
+	for _, known := range []error{
+		store.ErrNotFound, store.ErrLeaseLost, store.ErrConflict, store.ErrUnsettled, store.ErrInvalid, store.ErrCorrupt,
+	} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// count makes a decision visible.
+func (c *call) count(ctx context.Context, d decision, rec store.Record) {
+	activity.GetMetricsHandler(ctx).WithTags(map[string]string{
+		"activity_type": c.info.ActivityType.Name, "decision": string(d),
+	}).Counter("effectonce_decisions").Inc(1)
+	log, level := activity.GetLogger(ctx), "debug"
+	switch d {
+	case adopt, mismatch, held, outcomeExpired, giveWay:
+		level = "warn"
+	}
+	fields := []any{"decision", string(d), "key", c.request.Key.String(), "state", string(rec.State), "fence", rec.Fence, "generation", rec.Generation}
+	if level == "warn" {
+		log.Warn("effectonce", fields...)
+	} else {
+		log.Debug("effectonce", fields...)
+	}
+}

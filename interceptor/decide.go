@@ -1,0 +1,66 @@
+package interceptor
+
+import (
+	"github.com/effectonce/effectonce/store"
+)
+
+// decision is what an attempt does next.
+type decision string
+
+const (
+	run            decision = "run"             // the claim is ours: run the body
+	replay         decision = "replay"          // hand out the recorded outcome
+	wait           decision = "wait"            // somebody else is at work
+	claimAgain     decision = "claim_again"     // free, and not yet ours
+	takeOver       decision = "take_over"       // unknown, and may be run again
+	ask            decision = "ask"             // unknown: ask the outside system
+	held           decision = "held"            // unknown, until somebody resolves it
+	giveWay        decision = "give_way"        // our own run lost its claim: never run twice in one attempt
+	adopt          decision = "drift"           // this scheduled activity has a record under another key or fingerprint
+	mismatch       decision = "mismatch"        // this key was used with another input
+	outcomeExpired decision = "outcome_expired" // executed, outcome no longer kept
+	reopen         decision = "reopen"          // executed, and the dedupe window is over
+)
+
+// situation is what a decision depends on besides the record.
+type situation struct {
+	request store.Request
+	unknown unknownKind
+	forget  bool // ForgetAfterRetention
+	ran     bool // the body ran in this attempt
+}
+
+// decide is the whole table. The order matters: identity first, so that nothing is
+// replayed or run under somebody else's key; then what is known; then what is not.
+func decide(rec store.Record, s situation) decision {
+	q := s.request
+	sameCall := rec.Scheduled == q.Scheduled && q.Scheduled != store.Digest{}
+	differs := rec.Fingerprint != q.Fingerprint && rec.Fingerprint != store.Digest{}
+	switch {
+	case rec.Key != q.Key || differs && sameCall:
+		return adopt
+	case differs:
+		return mismatch
+	case rec.Done() && !rec.Expired():
+		return replay
+	case rec.State == store.InFlight && rec.Token == q.Token && !s.ran:
+		return run // even if the answer took longer than the lease: nobody took over
+	case rec.Live():
+		return wait
+	case s.ran:
+		return giveWay
+	case rec.Done() && s.forget:
+		return reopen
+	case rec.Done():
+		return outcomeExpired
+	case rec.State == store.Free:
+		return claimAgain
+	}
+	switch s.unknown {
+	case rerun:
+		return takeOver
+	case reconcile:
+		return ask
+	}
+	return held
+}

@@ -1,0 +1,227 @@
+package interceptor
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	sdkinterceptor "go.temporal.io/sdk/interceptor"
+
+	"github.com/effectonce/effectonce"
+	"github.com/effectonce/effectonce/canon"
+	"github.com/effectonce/effectonce/key"
+	"github.com/effectonce/effectonce/store"
+)
+
+// scope is where a key belongs: its kind and ID, and where its record clusters.
+type scope struct {
+	kind, id string
+	root     [16]byte
+	header   header
+}
+
+// Kinds of scope that no policy names: what a call falls back to.
+const (
+	scopeScheduled  = "scheduled"  // the scheduled activity: no header was sent
+	scopeStandalone = "standalone" // an activity that no workflow scheduled
+)
+
+// scopeOf returns the scope of one call under a policy. Its errors are ours to hand
+// to Temporal.
+func (ic *Interceptor) scopeOf(ctx context.Context, info activity.Info, want effectonce.Scope) (scope, error) {
+	name := info.ActivityType.Name
+	refuse := func(errType string, format string, args ...any) (scope, error) {
+		return scope{}, errRefused(name, errType, false, format, args...)
+	}
+	h, sent, err := readHeader(sdkinterceptor.Header(ctx))
+	switch {
+	case err != nil:
+		return refuse(effectonce.ErrTypeHeader, "%v. Deploy this worker with the version that the scheduling worker has", err)
+	case h.Unreadable != "":
+		return refuse(effectonce.ErrTypeHeader, "the workflow could not read its own: %s. Deploy the workflow's worker with a newer version", h.Unreadable)
+	}
+	s := scope{kind: string(want), header: h}
+	switch want {
+	case effectonce.Namespace:
+		return s, nil
+	case effectonce.Tenant:
+		if h.Tenant == "" {
+			return refuse(effectonce.ErrTypeScope, "scope tenant needs a tenant: use effectonce.WithTenant in the workflow")
+		}
+		s.id = h.Tenant
+		return s, nil
+	case effectonce.Agent:
+		if h.Agent == "" {
+			return refuse(effectonce.ErrTypeScope, "scope agent needs an agent: use effectonce.WithAgent in the workflow")
+		}
+		id, err := canon.Value(nil, []any{h.Tenant, h.Agent})
+		if err != nil {
+			return scope{}, errRefused(name, effectonce.ErrTypeInput, true, "tenant or agent: %v", err)
+		}
+		s.id = string(id)
+		return s, nil
+	case effectonce.Workflow:
+		switch {
+		case info.WorkflowExecution.ID == "":
+			return scope{kind: scopeStandalone, id: info.ActivityID, header: h}, nil
+		case h.UnstableID:
+			return refuse(effectonce.ErrTypeScope, "scope workflow in a child with a generated workflow ID: a reset of the parent changes it. Give the child an ID, or use scope run")
+		}
+		s.id = info.WorkflowExecution.ID
+		return s, nil
+	}
+	switch {
+	case info.WorkflowExecution.ID == "":
+		return scope{kind: scopeStandalone, id: info.ActivityID, header: h}, nil
+	case !sent && ic.opts.RequireHeader:
+		return refuse(effectonce.ErrTypeHeader, "there is no header: the workflow's worker runs without the interceptor")
+	case !sent:
+		activity.GetMetricsHandler(ctx).Counter("effectonce_without_header").Inc(1)
+		activity.GetLogger(ctx).Warn("effectonce: no header: the key holds for retries of this scheduled activity, not for resets")
+		d, err := key.Digest("effectonce/scheduled", info.Namespace, info.WorkflowExecution.ID, info.WorkflowExecution.RunID, info.ActivityID)
+		if err != nil {
+			return scope{}, errRefused(name, effectonce.ErrTypeInput, true, "%v", err)
+		}
+		return scope{kind: scopeScheduled, id: hex.EncodeToString(d[:]), root: cluster(info.WorkflowExecution.RunID)}, nil
+	case want == effectonce.Chain && h.Cron:
+		return refuse(effectonce.ErrTypeScope, "scope chain in a cron workflow: every tick would be answered from the first one. Use scope run")
+	case want == effectonce.Chain:
+		s.id, s.root = h.Chain, cluster(h.Chain)
+	default:
+		s.id, s.root = h.Root, cluster(h.Root)
+	}
+	return s, nil
+}
+
+// derive returns the call that an attempt makes: its key, its fingerprint and the
+// request for its claim. It must run before the body, which may change what its
+// arguments point to.
+func (ic *Interceptor) derive(ctx context.Context, p Policy, in *sdkinterceptor.ExecuteActivityInput) (*call, error) {
+	info := activity.GetInfo(ctx)
+	name := info.ActivityType.Name
+	s, err := ic.scopeOf(ctx, info, p.Scope)
+	if err != nil {
+		return nil, err
+	}
+	c := &call{ic: ic, info: info, policy: p, in: in, deadline: deadline(ctx, info, p)}
+	c.request = store.Request{
+		Ref: store.Ref{Root: s.root}, Token: store.NewToken(),
+		Namespace: ic.namespace(info), ScopeKind: s.kind, ScopeID: s.id, Tenant: s.header.Tenant,
+		Operation: p.Operation, Intent: s.header.Intent,
+		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID, Attempt: int(info.Attempt),
+		Lease: p.Lease, Retention: p.Retention, Who: ic.opts.Worker,
+	}
+	if info.IsWorkflowActivity() && !info.IsLocalActivity {
+		d, err := key.Digest("effectonce/scheduled", info.Namespace, info.WorkflowExecution.ID, info.WorkflowExecution.RunID, info.ActivityID)
+		if err != nil {
+			return nil, errRefused(name, effectonce.ErrTypeInput, true, "%v", err)
+		}
+		c.request.Scheduled = store.Digest(d)
+	}
+	if s.kind == string(effectonce.Call) {
+		return c, c.identifyCall(name, s.header)
+	}
+	return c, c.identify(ctx, name, s.header)
+}
+
+// identifyCall uses the token by which the workflow side numbered the call.
+func (c *call) identifyCall(name string, h header) error {
+	if h.ActionID != "" {
+		return errRefused(name, effectonce.ErrTypeScope, false, "WithActionID does not go with scope call: use scope run or wider")
+	}
+	if h.Call == "" {
+		return errRefused(name, effectonce.ErrTypeInput, true, "the workflow side could not canonicalise the arguments; scope call needs that")
+	}
+	k, err := key.OfCall(c.request.Namespace, h.Call)
+	if err != nil {
+		return errRefused(name, effectonce.ErrTypeInput, true, "%v", err)
+	}
+	// The token covers the arguments as the workflow passed them.
+	c.request.Key, c.request.Fingerprint = k, store.Digest(k)
+	return nil
+}
+
+// identify derives the key from the arguments, or from an explicit key.
+func (c *call) identify(ctx context.Context, name string, h header) error {
+	refuse := func(err error) error { return errRefused(name, effectonce.ErrTypeInput, true, "%v", err) }
+	split, err := c.policy.fields().Split(c.in.Args)
+	if err != nil {
+		return refuse(err)
+	}
+	id := key.Identity{
+		Namespace: c.request.Namespace, ScopeKind: c.request.ScopeKind, ScopeID: c.request.ScopeID,
+		Operation: c.policy.Operation, Explicit: h.ActionID, Input: split.Identity,
+	}
+	if c.policy.Scope == effectonce.Run || c.policy.Scope == effectonce.Chain {
+		id.Intent = h.Intent
+	}
+	if id.Explicit == "" && c.policy.Key != nil {
+		if id.Explicit, err = c.policy.Key(ctx, c.in.Args); err != nil {
+			return refuse(fmt.Errorf("the policy's Key function: %w", err))
+		}
+		if id.Explicit == "" {
+			return refuse(fmt.Errorf("the policy's Key function returned an empty key"))
+		}
+	}
+	if c.request.Key, err = id.Key(); err != nil {
+		return refuse(err)
+	}
+	c.request.Fingerprint = sha256.Sum256(split.Fingerprint)
+	if c.request.Fields, err = json.Marshal(fieldDigests(split.Digests)); err != nil {
+		return refuse(err)
+	}
+	return nil
+}
+
+func (ic *Interceptor) namespace(info activity.Info) string {
+	if ic.opts.Namespace != "" {
+		return ic.opts.Namespace
+	}
+	return info.Namespace
+}
+
+// deadline is when the attempt ends. Without one, a lease's length is assumed.
+func deadline(ctx context.Context, info activity.Info, p Policy) time.Time {
+	if d, ok := ctx.Deadline(); ok {
+		return d
+	}
+	if !info.Deadline.IsZero() {
+		return info.Deadline
+	}
+	return time.Now().Add(p.Lease)
+}
+
+// fieldDigests are kept beside the fingerprint, to name what differs: path to the
+// first bytes of the field's digest.
+func fieldDigests(list []canon.FieldDigest) map[string]string {
+	m := make(map[string]string, len(list))
+	for _, d := range list {
+		m[d.Path] = hex.EncodeToString(d.Sum[:])
+	}
+	return m
+}
+
+// differing returns the paths in which two sets of field digests differ.
+func differing(a, b []byte) ([]string, error) {
+	var lists [2][]canon.FieldDigest
+	for i, data := range [][]byte{a, b} {
+		var m map[string]string
+		if len(data) > 0 {
+			if err := json.Unmarshal(data, &m); err != nil {
+				return nil, fmt.Errorf("field digests: %w", err)
+			}
+		}
+		for path, text := range m {
+			d := canon.FieldDigest{Path: path}
+			if _, err := hex.Decode(d.Sum[:], []byte(text)); err != nil || len(text) != 2*len(d.Sum) {
+				return nil, fmt.Errorf("field digests: %q has no valid digest", path)
+			}
+			lists[i] = append(lists[i], d)
+		}
+	}
+	return canon.Diff(lists[0], lists[1]), nil
+}

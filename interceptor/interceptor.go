@@ -1,0 +1,38 @@
+package interceptor
+
+import (
+	"context"
+
+	sdkinterceptor "go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/effectonce/effectonce/store"
+)
+
+// Interceptor gives the activities of a worker exactly-once effect. Make one with
+// [New], or use [NewPlugin].
+type Interceptor struct {
+	sdkinterceptor.InterceptorBase
+	store store.Store
+	opts  Options
+}
+
+var _ sdkinterceptor.Interceptor = (*Interceptor)(nil)
+
+// InterceptActivity is called by the SDK.
+func (ic *Interceptor) InterceptActivity(
+	_ context.Context, next sdkinterceptor.ActivityInboundInterceptor,
+) sdkinterceptor.ActivityInboundInterceptor {
+	a := &activityInbound{ic: ic}
+	a.Next = next
+	return a
+}
+
+// InterceptWorkflow is called by the SDK.
+func (ic *Interceptor) InterceptWorkflow(
+	_ workflow.Context, next sdkinterceptor.WorkflowInboundInterceptor,
+) sdkinterceptor.WorkflowInboundInterceptor {
+	w := &workflowInbound{}
+	w.Next = next
+	return w
+}

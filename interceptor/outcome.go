@@ -1,0 +1,204 @@
+package interceptor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	commonpb "go.temporal.io/api/common/v1"
+	failurepb "go.temporal.io/api/failure/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/effectonce/effectonce"
+	"github.com/effectonce/effectonce/internal/outcome"
+	"github.com/effectonce/effectonce/store"
+)
+
+// encodingContext is the part of an activity that a context-bound codec sees. It is
+// kept with the outcome, which may be read in another workflow.
+type encodingContext struct {
+	Namespace    string `json:"namespace"`
+	WorkflowID   string `json:"workflow_id"`
+	WorkflowType string `json:"workflow_type"`
+	ActivityType string `json:"activity_type"`
+	TaskQueue    string `json:"task_queue"`
+	Local        bool   `json:"local"`
+}
+
+func contextOf(i activity.Info) encodingContext {
+	e := encodingContext{
+		Namespace: i.Namespace, WorkflowID: i.WorkflowExecution.ID, ActivityType: i.ActivityType.Name,
+		TaskQueue: i.TaskQueue, Local: i.IsLocalActivity,
+	}
+	if i.WorkflowType != nil {
+		e.WorkflowType = i.WorkflowType.Name
+	}
+	return e
+}
+
+func (e encodingContext) serialization() converter.SerializationContext {
+	return converter.ActivitySerializationContext{
+		Namespace: e.Namespace, WorkflowID: e.WorkflowID, WorkflowType: e.WorkflowType,
+		ActivityType: e.ActivityType, TaskQueue: e.TaskQueue, IsLocal: e.Local,
+	}
+}
+
+// dataConverter returns the worker's converter as the SDK would bind it for e.
+func (c *call) dataConverter(ctx context.Context, e encodingContext) converter.DataConverter {
+	dc := converter.WithDataConverterSerializationContext(c.ic.opts.DataConverter, e.serialization())
+	if aware, ok := dc.(converter.ContextAware); ok {
+		dc = aware.WithContext(ctx)
+	}
+	return dc
+}
+
+func (c *call) failureConverter(e encodingContext) converter.FailureConverter {
+	return converter.WithFailureConverterSerializationContext(c.ic.opts.FailureConverter, e.serialization())
+}
+
+// encodeResult turns what a body returned into an outcome, before it is recorded: a
+// result that cannot be encoded must not make the effect repeat.
+func (c *call) encodeResult(ctx context.Context, result any) (out *store.Outcome) {
+	own := contextOf(c.info)
+	bound, err := json.Marshal(own)
+	if err != nil {
+		return lost(err)
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			out = lost(fmt.Errorf("the data converter panicked: %v", p))
+		}
+	}()
+	payloads, ok := result.(*commonpb.Payloads) // local activities in the test environment come encoded
+	if !ok && result != nil {
+		if payloads, err = c.dataConverter(ctx, own).ToPayloads(result); err != nil {
+			return lost(err)
+		}
+	}
+	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(payloads)
+	if err != nil {
+		return lost(err)
+	}
+	return &store.Outcome{Format: outcome.Result, Data: data, Context: bound}
+}
+
+func lost(err error) *store.Outcome {
+	return &store.Outcome{Format: outcome.Lost, Data: []byte(err.Error())}
+}
+
+// encodeFailure turns a final error into an outcome.
+func (c *call) encodeFailure(failed error) (out *store.Outcome) {
+	own := contextOf(c.info)
+	bound, err := json.Marshal(own)
+	if err != nil {
+		return lost(err)
+	}
+	defer func() { // the SDK panics on details that cannot be encoded
+		if p := recover(); p != nil {
+			out = lost(fmt.Errorf("the failure converter panicked: %v", p))
+		}
+	}()
+	f := c.failureConverter(own).ErrorToFailure(failed)
+	if f.GetApplicationFailureInfo() == nil {
+		// The server accepts nothing else from an activity.
+		f = &failurepb.Failure{
+			Message: f.GetMessage(), Source: f.GetSource(), StackTrace: f.GetStackTrace(), Cause: f,
+			FailureInfo: &failurepb.Failure_ApplicationFailureInfo{ApplicationFailureInfo: &failurepb.ApplicationFailureInfo{}},
+		}
+	}
+	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(f)
+	if err != nil {
+		return lost(err)
+	}
+	return &store.Outcome{Format: outcome.Failure, Data: data, Context: bound}
+}
+
+// replay hands out what is recorded, verbatim. It always makes fresh values from
+// the bytes: the SDK changes what it is given.
+func (c *call) replay(ctx context.Context, rec store.Record) (any, error) {
+	o := rec.Outcome
+	if limit := c.ic.opts.MaxResultBytes; o.Format != outcome.Failure && !c.ic.opts.AnyResultSize && len(o.Data) > limit {
+		return nil, c.fail(failure{errType: effectonce.ErrTypeResultLost, final: true},
+			"executed, but its result of %d bytes exceeds the limit of %d and Temporal would refuse it. The record keeps it in full", len(o.Data), limit)
+	}
+	switch o.Format {
+	case outcome.Lost:
+		return nil, c.fail(failure{errType: effectonce.ErrTypeResultLost, final: true},
+			"executed, but its result could not be encoded: %s", o.Data)
+	case outcome.Failure:
+		var f failurepb.Failure
+		if err := unmarshal(o.Data, &f); err != nil {
+			return nil, c.errRecord(err)
+		}
+		from, err := readContext(o)
+		if err != nil {
+			return nil, c.errRecord(err)
+		}
+		return nil, c.failureConverter(from).FailureToError(&f)
+	case outcome.Plain:
+		if len(o.Data) == 0 {
+			return nil, nil //nolint:nilnil // "no payload" was resolved
+		}
+		return converter.NewRawValue(&commonpb.Payload{
+			Metadata: map[string][]byte{converter.MetadataEncoding: []byte(converter.MetadataEncodingJSON)}, Data: o.Data,
+		}), nil
+	case outcome.Result:
+		var p commonpb.Payloads
+		if err := unmarshal(o.Data, &p); err != nil {
+			return nil, c.errRecord(err)
+		}
+		if len(p.GetPayloads()) == 0 {
+			return nil, nil //nolint:nilnil // "no payload" is what the body returned
+		}
+		return c.rebind(ctx, o, &p)
+	}
+	return nil, c.errRecord(fmt.Errorf("outcome has format %q, which this version does not know", o.Format))
+}
+
+// rebind hands out payloads that were encoded in another workflow. If the codec is
+// bound to the workflow, they are decoded there and encoded here; else the bytes stay.
+func (c *call) rebind(ctx context.Context, o *store.Outcome, p *commonpb.Payloads) (any, error) {
+	from, err := readContext(o)
+	if err != nil {
+		return nil, c.errRecord(err)
+	}
+	own := contextOf(c.info)
+	if from == own {
+		return p, nil
+	}
+	var there, here converter.RawValue
+	if err := c.dataConverter(ctx, from).FromPayloads(proto.CloneOf(p), &there); err != nil {
+		return nil, c.errRecord(fmt.Errorf("decode the result of workflow %q: %w", from.WorkflowID, err))
+	}
+	if err := c.dataConverter(ctx, own).FromPayloads(proto.CloneOf(p), &here); err == nil &&
+		proto.Equal(there.Payload(), here.Payload()) {
+		return p, nil
+	}
+	return there, nil
+}
+
+// unmarshal refuses what protobuf would pass over: damaged bytes often read as
+// fields that nobody knows, and a result must not turn into "no result".
+func unmarshal(data []byte, m proto.Message) error {
+	if err := proto.Unmarshal(data, m); err != nil {
+		return err
+	}
+	if len(m.ProtoReflect().GetUnknown()) > 0 {
+		return errors.New("the outcome has unknown fields")
+	}
+	return nil
+}
+
+func readContext(o *store.Outcome) (encodingContext, error) {
+	var e encodingContext
+	if len(o.Context) == 0 {
+		return e, errors.New("outcome has no encoding context")
+	}
+	if err := json.Unmarshal(o.Context, &e); err != nil {
+		return e, fmt.Errorf("encoding context of the outcome: %w", err)
+	}
+	return e, nil
+}

@@ -1,0 +1,106 @@
+package interceptor
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	sdkinterceptor "go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/effectonce/effectonce/store"
+)
+
+type (
+	clientPluginBase = client.PluginBase
+	workerPluginBase = worker.PluginBase
+)
+
+// Plugin registers the interceptor on every worker of a client, and finds the
+// client's converters by itself. Use one plugin per client.
+type Plugin struct {
+	clientPluginBase
+	workerPluginBase
+	ic       *Interceptor
+	explicit bool // the options named a DataConverter
+	captured bool
+}
+
+var (
+	_ client.Plugin = (*Plugin)(nil)
+	_ worker.Plugin = (*Plugin)(nil)
+)
+
+// NewPlugin returns a plugin for client.Options.Plugins. It may also be put into
+// worker.Options.Plugins alone; it then knows no client, and the options must name
+// the DataConverter if it is not the default. All faults of the options come in one
+// error.
+func NewPlugin(s store.Store, o Options) (*Plugin, error) {
+	explicit := o.DataConverter != nil
+	if !explicit {
+		o.DataConverter = converter.GetDefaultDataConverter()
+	}
+	ic, err := newInterceptor(s, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Plugin{ic: ic, explicit: explicit}, nil
+}
+
+// Name names the plugin to the SDK.
+func (p *Plugin) Name() string { return "effectonce" }
+
+// NewClient is called by the SDK with the client's final options.
+func (p *Plugin) NewClient(
+	ctx context.Context, o client.PluginNewClientOptions,
+	next func(context.Context, client.PluginNewClientOptions) error,
+) error {
+	if err := p.capture(o.ClientOptions.DataConverter, o.ClientOptions.FailureConverter); err != nil {
+		return err
+	}
+	return next(ctx, o)
+}
+
+// capture keeps the converters of the client. The SDK uses the default failure
+// converter, not the configured data converter, where none is given; so do we, or
+// recorded failures would differ from those of other activities.
+func (p *Plugin) capture(dc converter.DataConverter, fc converter.FailureConverter) error {
+	if p.explicit {
+		return nil
+	}
+	if dc == nil {
+		dc = converter.GetDefaultDataConverter()
+	}
+	if fc == nil {
+		fc = temporal.GetDefaultFailureConverter()
+	}
+	if p.captured && !(same(dc, p.ic.opts.DataConverter) && same(fc, p.ic.opts.FailureConverter)) {
+		return errors.New("effectonce: this plugin already belongs to a client with another DataConverter or FailureConverter: make one plugin per client")
+	}
+	p.ic.opts.DataConverter, p.ic.opts.FailureConverter, p.captured = dc, fc, true
+	return nil
+}
+
+// same compares converters, whose types need not be comparable.
+func same(a, b any) bool {
+	ta, tb := reflect.TypeOf(a), reflect.TypeOf(b)
+	return ta == tb && (ta.Comparable() && a == b || !ta.Comparable() && reflect.DeepEqual(a, b))
+}
+
+// ConfigureWorker is called by the SDK for each worker of the client. The
+// interceptor goes last, so that tracing and metrics see what it decides.
+func (p *Plugin) ConfigureWorker(_ context.Context, o worker.PluginConfigureWorkerOptions) error {
+	if !slices.ContainsFunc(o.WorkerOptions.Interceptors, func(i sdkinterceptor.WorkerInterceptor) bool { return i == p.ic }) {
+		o.WorkerOptions.Interceptors = append(o.WorkerOptions.Interceptors, p.ic)
+	}
+	return nil
+}
+
+// ConfigureWorkflowReplayer is called by the SDK. Replays need nothing from us.
+func (p *Plugin) ConfigureWorkflowReplayer(context.Context, worker.PluginConfigureWorkflowReplayerOptions) error {
+	return nil
+}

@@ -1,0 +1,206 @@
+package interceptor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/effectonce/effectonce"
+	"github.com/effectonce/effectonce/canon"
+)
+
+// Policy says what exactly-once means for one activity type. Scope and Unknown are
+// required: neither has a safe default.
+type Policy struct {
+	// Scope says how widely two equal calls are the same action. Required.
+	Scope effectonce.Scope
+	// Unknown says what may happen when nobody knows whether the effect did:
+	// [Rerun], [Reconcile] or [Hold]. Required.
+	Unknown Unknown
+
+	// Operation is the stable name of what is done; it is part of the key. Default:
+	// the activity type. Set it before an activity is renamed.
+	Operation string
+	// Key returns an explicit key, such as the ID of an approval. The input is then
+	// the fingerprint: the same key with another input is refused. An empty key is
+	// an error. args are the activity's arguments, as decoded for the body. Not for
+	// scope Call.
+	Key func(ctx context.Context, args []any) (string, error)
+	// Identity, Check and Ignore are JSON pointers (RFC 6901) into the argument
+	// list, such as "/0/note". Identity lists what is in the key, if not
+	// everything is; the rest is then ignored unless listed in Check. Check lists
+	// what must not change under one key. Ignore lists what does not count. Struct
+	// tags `effectonce:"check"` and `effectonce:"ignore"` say the same. Not for
+	// scope Call.
+	Identity, Check, Ignore []string
+
+	// Lease is how long a claim lasts without renewal: how long a crashed worker
+	// blocks its action. Default: [Options.Lease]; must be at least 1s.
+	Lease time.Duration
+	// Wait is how long an attempt waits for another one that is at work, before it
+	// fails with ErrTypeInFlight. Default: until shortly before its deadline.
+	Wait time.Duration
+	// Retention is how long an outcome is kept after completion. A duplicate that
+	// comes later is refused with ErrTypeOutcomeExpired. Default 90 days.
+	Retention time.Duration
+	// KeepOutcome keeps the outcome for ever, instead of Retention.
+	KeepOutcome bool
+	// ForgetAfterRetention lets a duplicate run again once the retention is over: a
+	// dedupe window instead of a promise.
+	ForgetAfterRetention bool
+
+	// HeldRetry is after how long an activity whose outcome is unknown looks again.
+	// Default 30s; must be at least 1s, which is Temporal's own granularity.
+	HeldRetry time.Duration
+	// FailHeld makes the Unknown error non-retryable: for calls with few attempts,
+	// where the workflow itself wants to decide.
+	FailHeld bool
+
+	// NotAppliedTypes and FinalTypes list types of ApplicationErrors that mean the
+	// same as the marks NotApplied and Final.
+	NotAppliedTypes, FinalTypes []string
+	// Veto looks at a result and returns the error it stands for, if it is one in
+	// disguise, such as a tool's error envelope. That error counts as the body's.
+	Veto func(result any) error
+}
+
+// Unknown says what may happen when nobody knows whether an effect happened.
+type Unknown struct {
+	kind unknownKind
+	ask  ReconcileFunc
+}
+
+type unknownKind string
+
+const (
+	unset     unknownKind = ""
+	rerun     unknownKind = "rerun"
+	reconcile unknownKind = "reconcile"
+	hold      unknownKind = "hold"
+)
+
+// Rerun runs the body again, with the same key: for effects that are naturally
+// idempotent, or whose receiver honours [effectonce.Action.Key].
+func Rerun() Unknown { return Unknown{kind: rerun} }
+
+// Reconcile asks the outside system. See [ReconcileFunc].
+func Reconcile(ask ReconcileFunc) Unknown { return Unknown{kind: reconcile, ask: ask} }
+
+// Hold keeps the action as it is until somebody resolves it; the activity keeps
+// failing with the retryable ErrTypeUnknown.
+func Hold() Unknown { return Unknown{kind: hold} }
+
+// ReconcileFunc finds out whether an effect happened. It runs inside an activity
+// attempt and may be called at any time, also more than once, and beside others.
+// An error counts as [CannotTell].
+type ReconcileFunc func(ctx context.Context, q Question) (Answer, error)
+
+// Question is about one action.
+type Question struct {
+	Key        string // as the body sent it downstream
+	UUID       string
+	Operation  string
+	Generation int
+	Args       []any     // the arguments of this attempt
+	Since      time.Time // when the action was first claimed
+}
+
+// Answer is what a [ReconcileFunc] found out. The zero Answer is CannotTell.
+type Answer struct {
+	verdict verdict
+	result  any
+	why     string
+}
+
+type verdict int
+
+const (
+	cannotTell verdict = iota
+	applied
+	notApplied
+)
+
+// Applied says that the effect happened; result becomes the activity's result.
+func Applied(result any) Answer { return Answer{verdict: applied, result: result} }
+
+// NotApplied says that the effect did not happen. The body runs then, but only once
+// the request of every earlier attempt can no longer arrive: until then the
+// question is asked again.
+func NotApplied() Answer { return Answer{verdict: notApplied} }
+
+// CannotTell says that it could not be found out. why is for the error message.
+func CannotTell(why string) Answer { return Answer{why: why} }
+
+func (p Policy) fields() canon.Fields {
+	return canon.Fields{Identity: p.Identity, Check: p.Check, Ignore: p.Ignore}
+}
+
+// setDefaults fills in what is not set. activityType is the key of the table.
+func (p *Policy) setDefaults(activityType string, o Options) {
+	if p.Operation == "" {
+		p.Operation = activityType
+	}
+	if p.Lease == 0 {
+		p.Lease = o.Lease
+	}
+	if p.Retention == 0 {
+		p.Retention = 90 * 24 * time.Hour
+	}
+	if p.KeepOutcome {
+		p.Retention = 0
+	}
+	if p.HeldRetry == 0 {
+		p.HeldRetry = 30 * time.Second
+	}
+}
+
+var scopes = map[effectonce.Scope]bool{
+	effectonce.Call: true, effectonce.Run: true, effectonce.Chain: true, effectonce.Workflow: true,
+	effectonce.Agent: true, effectonce.Tenant: true, effectonce.Namespace: true,
+}
+
+// validate returns every fault of the policy as the user wrote it.
+func (p Policy) validate() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	selects := p.Key != nil || len(p.Identity)+len(p.Check)+len(p.Ignore) > 0
+	switch {
+	case p.Scope == "":
+		fault("Scope is missing: say how widely two equal calls are the same action")
+	case !scopes[p.Scope]:
+		fault("Scope %q is not one of Call, Run, Chain, Workflow, Agent, Tenant, Namespace", p.Scope)
+	case p.Scope == effectonce.Call && selects:
+		fault("scope Call numbers calls with all their arguments: Key, Identity, Check and Ignore do not go with it")
+	}
+	switch {
+	case p.Unknown.kind == unset:
+		fault("Unknown is missing: say what may happen when nobody knows whether the effect did (Rerun, Reconcile, Hold)")
+	case p.Unknown.kind == reconcile && p.Unknown.ask == nil:
+		fault("Unknown: Reconcile needs a function")
+	}
+	if p.Key != nil && len(p.Identity) > 0 {
+		fault("Key and Identity exclude each other: with an explicit key, every field that is not ignored is checked")
+	}
+	if err := p.fields().Validate(nil); err != nil {
+		fault("%w", err)
+	}
+	if p.KeepOutcome && (p.Retention != 0 || p.ForgetAfterRetention) {
+		fault("KeepOutcome excludes Retention and ForgetAfterRetention")
+	}
+	if p.FailHeld && p.Unknown.kind == rerun {
+		fault("FailHeld has no meaning with Rerun: nothing is held")
+	}
+	atLeast(fault, "Lease", p.Lease, time.Second)
+	atLeast(fault, "HeldRetry", p.HeldRetry, time.Second)
+	atLeast(fault, "Wait", p.Wait, 0)
+	atLeast(fault, "Retention", p.Retention, 0)
+	return errors.Join(faults...)
+}
+
+// atLeast faults d if it is set and below low.
+func atLeast(fault func(string, ...any), field string, d, low time.Duration) {
+	if d != 0 && d < low {
+		fault("%s must be at least %s, got %s", field, low, d)
+	}
+}

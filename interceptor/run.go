@@ -1,0 +1,131 @@
+package interceptor
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/effectonce/effectonce"
+	"github.com/effectonce/effectonce/internal/current"
+	"github.com/effectonce/effectonce/store"
+)
+
+// run runs the body under the claim of rec and records what became of it. If the
+// record is not ours any more, it returns the record as it is now instead.
+func (c *call) run(ctx context.Context, rec store.Record) (result any, err error, refused *store.Record) {
+	c.ran = true
+	held := rec.Claim()
+
+	// 5. Run the body, with the lease renewed. A body that panics or exits its
+	// goroutine leaves the outcome unknown; the panic goes on untouched.
+	bodyCtx, cancel := context.WithCancelCause(current.With(ctx, current.Action{Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence}))
+	release := c.keepLease(bodyCtx, held, cancel)
+	returned := false
+	defer func() {
+		release()
+		if !returned {
+			c.report(ctx, held, store.Change{Verb: store.MarkUnknown, Who: c.request.Who, Why: "the body panicked"})
+		}
+		cancel(nil)
+	}()
+	result, err = c.next.ExecuteActivity(bodyCtx, c.in)
+	returned = true
+	// A renewal that is still under way must not come after the report.
+	release()
+
+	// 6. Classify and encode, before anything is recorded.
+	end := classify(c.policy, result, err, ctx.Err() != nil)
+	change := store.Change{Verb: end.verb, Settle: c.ic.opts.Settle, Who: c.request.Who}
+	switch end.verb {
+	case store.Complete:
+		change.Outcome = c.encodeResult(ctx, end.result)
+	case store.Fail:
+		change.Outcome = c.encodeFailure(end.err)
+	case store.Suspend:
+		change.For = max(time.Until(c.deadline), time.Millisecond)
+	}
+
+	// 7. Record.
+	now, err := c.report(ctx, held, change)
+	if errors.Is(err, store.ErrUnsettled) {
+		// "It did not happen" holds for this attempt's request only: that of an
+		// earlier one may still arrive.
+		unsure := store.Change{Verb: store.MarkUnknown, Who: c.request.Who, Why: "not applied, but an earlier attempt is not settled"}
+		if now, err = c.report(ctx, held, unsure); err == nil {
+			return nil, c.errUnknown(now, end.err, now.SettledAt(c.ic.opts.Settle).Sub(now.Now), "an earlier attempt's request may still arrive"), nil
+		}
+	}
+	switch {
+	case errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrConflict):
+		return nil, nil, &now
+	case err != nil:
+		activity.GetLogger(ctx).Error("effectonce: outcome not recorded", "key", rec.Key.String(), "outcome", string(end.verb), "error", err)
+		return nil, c.errUnknown(rec, errors.Join(end.err, err), 0, "what the body did could not be recorded"), nil
+	}
+
+	// 8. Hand out: what is recorded, or the body's own error value.
+	switch {
+	case end.verb == store.Complete:
+		result, err = c.replay(ctx, now)
+		return result, err, nil
+	case end.verb == store.MarkUnknown && !end.untouched:
+		return nil, c.errUnknown(now, end.err, c.unknownRetry(), "the body failed without saying whether the effect happened"), nil
+	}
+	return nil, end.err, nil
+}
+
+// unknownRetry is when the next attempt may do something about an unknown outcome:
+// at once by the activity's own retry policy, unless it can only be held.
+func (c *call) unknownRetry() time.Duration {
+	if c.policy.Unknown.kind == hold {
+		return c.policy.HeldRetry
+	}
+	return 0
+}
+
+// report records a change of our own claim. It outlives the attempt's cancellation
+// and deadline, because the effect does too, and is repeated until there is a
+// definite answer or RecordTimeout is over.
+func (c *call) report(ctx context.Context, held store.Claim, change store.Change) (store.Record, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.ic.opts.RecordTimeout)
+	defer cancel()
+	for pause := newBackoff(); ; {
+		rec, err := c.ic.store.Report(ctx, held, change)
+		if err == nil || definite(err) {
+			return rec, err
+		}
+		if pause.sleep(ctx) != nil {
+			return rec, err
+		}
+	}
+}
+
+// keepLease renews the claim every third of the lease, until one lease after the
+// attempt's deadline. A renewal that fails is not a loss: the body is cancelled only
+// if the store says that the claim is gone. The returned function ends it, waits for
+// it, and may be called more than once.
+func (c *call) keepLease(ctx context.Context, held store.Claim, lost context.CancelCauseFunc) (release func()) {
+	lease := c.policy.Lease
+	ctx, end := context.WithDeadline(context.WithoutCancel(ctx), c.deadline.Add(lease))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(lease / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			gone, err := c.ic.store.Renew(ctx, lease, []store.Claim{held})
+			if err == nil && len(gone) > 0 {
+				lost(effectonce.ErrLeaseLost)
+				return
+			}
+		}
+	}()
+	return func() { end(); <-done }
+}
