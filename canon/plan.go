@@ -2,6 +2,7 @@ package canon
 
 import (
 	"reflect"
+	"slices"
 	"sync"
 )
 
@@ -16,6 +17,7 @@ type plan struct {
 	elem   *plan   // of a pointer, map or list
 	fields []field // of a struct, in canonical order
 	tagged bool    // a struct with effectonce tags of its own
+	mayTag bool    // it may reach such a struct
 	zero   []byte  // canonical form of the zero value; nil if it has none
 	zeroed bool    // zero is set
 	own    string  // the type's own method that is trusted, for [Check]
@@ -51,6 +53,7 @@ func planOf(t reflect.Type) (*plan, error) {
 	}
 	for _, made := range c.made {
 		made.setZero()
+		made.mayTag = made.reachesTag(map[*plan]bool{})
 	}
 	for typ, made := range c.made {
 		plans.Store(typ, made)
@@ -181,4 +184,17 @@ func (p *plan) formOfZero() (form []byte) {
 		return nil
 	}
 	return form
+}
+
+// reachesTag reports whether values of the type may contain a struct with
+// effectonce tags.
+func (p *plan) reachesTag(seen map[*plan]bool) bool {
+	if p == nil || seen[p] {
+		return false
+	}
+	seen[p] = true
+	if p.tagged || p.shape == dynamicShape || p.elem.reachesTag(seen) {
+		return true
+	}
+	return slices.ContainsFunc(p.fields, func(f field) bool { return f.plan.reachesTag(seen) })
 }
