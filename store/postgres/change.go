@@ -1,0 +1,161 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
+
+	"github.com/effectonce/effectonce/store"
+)
+
+// What is not worth a statement of its own is read, decided by the state machine
+// of package store, and written if the row is still as it was read. Nothing is
+// locked in between; who comes second looks again.
+
+const writeSQL = `
+WITH changed AS (
+	UPDATE {records} SET
+		token = $4, fence = $5, retention = $6, expires = $7, deadline = $8, prior = $9, generation = $10, attempt = $11,
+		dropped = $12, scheduled = $13, fingerprint = $14, fields = $15,
+		namespace = $16, scope_kind = $17, scope_id = $18, tenant = $19, operation = $20, intent = $21,
+		workflow_id = $22, run_id = $23,
+		version = version + 1, lease = $24, finished = $25, state = $26,
+		outcome_format = $27, outcome_data = $28, outcome_context = $29
+	WHERE root = $1 AND key = $2 AND version = $3
+	RETURNING version
+), logged AS (
+	INSERT INTO {history} (at, version, fence, token, root, generation, attempt, key,
+		verb, state, workflow_id, run_id, who, why)
+	SELECT $30, version, $5, $4, $1, $10, $11, $2, $31, $26, $22, $23, $32, $33 FROM changed
+)
+SELECT {durable} FROM changed`
+
+const loggedSQL = `
+SELECT FROM {history} WHERE root = $1 AND key = $2 AND version = $3 AND at = $4 AND verb = $5`
+
+// write writes next over prev, and says so in the history. It reports false, and
+// has written nothing, if the row is no longer prev or another record has meanwhile
+// got the same scheduled activity.
+func (s *Store) write(ctx context.Context, c *pgx.Conn, prev *row, next store.Record, verb store.Verb, who, why string) (written bool, err error) {
+	format, data, context := outcome(next.Outcome)
+	err = s.send(ctx, c, statement{s.text.write, []any{
+		uuid(next.Root), next.Key[:], prev.version,
+		uuid(next.Token), next.Fence, int64(next.Retention), moment(next.Expires),
+		moment(next.Deadline), moment(next.Prior), next.Generation, next.Attempt,
+		next.Expired(), digest(next.Scheduled), digest(next.Fingerprint), null(next.Fields),
+		next.Namespace, next.ScopeKind, next.ScopeID, next.Tenant, next.Operation, next.Intent,
+		next.WorkflowID, next.RunID,
+		moment(next.Lease), moment(next.Finished), string(next.State), format, data, context,
+		next.Now, string(verb), zeronull.Text(told(who)), zeronull.Text(told(why)),
+	}, func(rows pgx.Rows) error {
+		defer rows.Close()
+		written = rows.Next()
+		for rows.Next() {
+		}
+		return rows.Err()
+	}})
+	if state(err) == uniqueViolation {
+		return false, nil
+	}
+	return written && err == nil, err
+}
+
+// change is one change of a record by the state machine.
+type change struct {
+	ref       store.Ref
+	scheduled store.Digest // whose other record, if there is one, is the answer
+	verb      store.Verb
+	who, why  string
+	after     func(store.Record) (next store.Record, changed bool, err error)
+
+	// tried is what was last written, and not known to be refused.
+	tried *row
+}
+
+// run makes the change. It may be run again after an error.
+func (ch *change) run(ctx context.Context, s *Store, c *pgx.Conn) (store.Record, error) {
+	for {
+		if ch.tried != nil {
+			if applied, err := s.logged(ctx, c, ch.tried, ch.verb); err != nil || applied {
+				return ch.tried.Record, err
+			}
+		}
+		var own, other *row
+		err := s.send(ctx, c, s.seen(ch.ref, ch.scheduled, &own, &other))
+		switch {
+		case err != nil:
+			return store.Record{}, err
+		case own == nil:
+			return store.Record{}, store.ErrNotFound
+		case other != nil:
+			return other.Record, store.ErrConflict
+		}
+		next, changed, err := ch.after(own.Record)
+		if !changed {
+			return next, err
+		}
+		ch.tried = &row{Record: next, version: own.version + 1}
+		written, err := s.write(ctx, c, own, next, ch.verb, ch.who, ch.why)
+		if err != nil || written {
+			return next, err
+		}
+		ch.tried = nil
+	}
+}
+
+// logged reports whether the history knows of a write whose answer was lost.
+func (s *Store) logged(ctx context.Context, c *pgx.Conn, tried *row, verb store.Verb) (applied bool, err error) {
+	rows, err := c.Query(ctx, s.text.logged, uuid(tried.Root), tried.Key[:], tried.version, tried.Now, string(verb))
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	applied = rows.Next()
+	rows.Close()
+	return applied, rows.Err()
+}
+
+// TakeOver implements [store.Store].
+func (s *Store) TakeOver(ctx context.Context, q store.Request, seen store.Record) (store.Record, error) {
+	if err := checkRequest(q); err != nil {
+		return store.Record{}, err
+	}
+	q.Fields = bytes.Clone(q.Fields)
+	ch := change{
+		ref: q.Ref, scheduled: q.Scheduled, verb: store.TookOver, who: q.Who,
+		after: func(r store.Record) (store.Record, bool, error) { return r.AfterTakeOver(q, seen, r.Now) },
+	}
+	r, err := s.owning(ctx, q, store.MarkUnknown, func() (r store.Record, err error) {
+		err = s.settle(ctx, func(ctx context.Context, c *pgx.Conn) error {
+			r, err = ch.run(ctx, s, c)
+			return err
+		})
+		return r, err
+	})
+	return r, failed("take over", q.Key, err)
+}
+
+// Amend implements [store.Store].
+func (s *Store) Amend(ctx context.Context, seen store.Record, c store.Change) (store.Record, error) {
+	if err := c.ValidateAmend(seen); err != nil {
+		return store.Record{}, err
+	}
+	if err := checkOutcome(c.Outcome); err != nil {
+		return store.Record{}, err
+	}
+	c.Outcome = own(c.Outcome)
+	ch := change{
+		ref: seen.Ref, verb: c.Verb, who: c.Who, why: c.Why,
+		after: func(r store.Record) (store.Record, bool, error) { return r.AfterAmend(seen, c, r.Now) },
+	}
+	r, err := detached(ctx, s, func() (r store.Record, err error) {
+		err = s.settle(ctx, func(ctx context.Context, c *pgx.Conn) error {
+			r, err = ch.run(ctx, s, c)
+			return err
+		})
+		return r, err
+	})
+	return r, failed("amend", seen.Key, err)
+}

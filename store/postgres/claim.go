@@ -1,0 +1,129 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/effectonce/effectonce/store"
+)
+
+// A claim is one round trip of two statements, each of which sees what was
+// committed before it began. The first inserts the record, unless one of the same
+// key or of the same scheduled activity is there; it waits for a rival that has
+// not committed yet. The second reads what is there, the rival's record included.
+// As one statement they would share one view of the data, in which a loser finds
+// neither its own record nor the rival's.
+
+const claimSQL = `
+WITH {clock}, won AS (
+	INSERT INTO {records} (root, key, namespace, scope_kind, scope_id, tenant, operation, intent,
+		workflow_id, run_id, attempt, scheduled, fingerprint, fields, token, retention,
+		lease, deadline, expires, created, state, fence, generation, version, dropped)
+	SELECT $1::uuid, $2::bytea, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text,
+		$9::text, $10::text, $11::integer, $12::bytea, $13::bytea, $14::bytea, $15::uuid, $16::bigint,
+		now + $17::interval, now + $18::interval, now + $19::interval, now, 'in_flight', 1, 1, 1, false
+	FROM clock
+	ON CONFLICT DO NOTHING
+	RETURNING created
+), logged AS (
+	INSERT INTO {history} (at, version, fence, token, root, generation, attempt, key,
+		verb, state, workflow_id, run_id, who)
+	SELECT created, 1, 1, $15, $1, 1, $11, $2, 'claim', 'in_flight', $9, $10, $20 FROM won
+)
+SELECT created, {durable} FROM won`
+
+// At most two: the record of the key, and the one of the scheduled activity.
+const seenSQL = `
+SELECT {columns}, clock_timestamp() FROM {records} WHERE root = $1 AND key = $2
+UNION ALL
+SELECT {columns}, clock_timestamp() FROM {records} WHERE scheduled = $3 AND (root, key) <> ($1, $2)`
+
+// Claim implements [store.Store].
+func (s *Store) Claim(ctx context.Context, q store.Request) (store.Record, error) {
+	if err := checkRequest(q); err != nil {
+		return store.Record{}, err
+	}
+	q.Fields = bytes.Clone(q.Fields) // the caller may leave before it is sent
+	r, err := s.owning(ctx, q, store.Release, func() (r store.Record, err error) {
+		err = s.settle(ctx, func(ctx context.Context, c *pgx.Conn) error {
+			r, err = s.claim(ctx, c, q)
+			return err
+		})
+		return r, err
+	})
+	return r, failed("claim", q.Key, err)
+}
+
+func (s *Store) claim(ctx context.Context, c *pgx.Conn, q store.Request) (store.Record, error) {
+	for {
+		created, own, other, err := s.insert(ctx, c, q)
+		switch {
+		case err != nil:
+			return store.Record{}, err
+		case !created.IsZero():
+			return q.First(created.UTC()), nil
+		case other != nil:
+			return other.Record, nil
+		case own == nil:
+			continue // rows are not deleted, except by an operator at this moment
+		}
+		next, changed := own.AfterClaim(q, own.Now)
+		if !changed {
+			return next, nil
+		}
+		// It is free. If another takes it first, that one is the answer.
+		if written, err := s.write(ctx, c, own, next, store.Claimed, q.Who, ""); err != nil || written {
+			return next, err
+		}
+	}
+}
+
+// insert sends the two statements. If created is not zero, the claim is won.
+func (s *Store) insert(ctx context.Context, c *pgx.Conn, q store.Request) (created time.Time, own, other *row, err error) {
+	err = s.send(ctx, c,
+		statement{s.text.claim, []any{
+			uuid(q.Root), q.Key[:], q.Namespace, q.ScopeKind, q.ScopeID, q.Tenant, q.Operation, q.Intent,
+			q.WorkflowID, q.RunID, q.Attempt, digest(q.Scheduled), digest(q.Fingerprint), null(q.Fields),
+			uuid(q.Token), int64(q.Retention), q.Lease, q.Remaining, retained(q.Retention), told(q.Who),
+		}, func(rows pgx.Rows) error {
+			defer rows.Close()
+			for rows.Next() {
+				if err := rows.Scan(&created, nil); err != nil {
+					return err
+				}
+			}
+			return rows.Err()
+		}},
+		s.seen(q.Ref, q.Scheduled, &own, &other))
+	return created, own, other, err
+}
+
+// seen reads the record of ref, and the one that the scheduled activity claimed if
+// that is another.
+func (s *Store) seen(ref store.Ref, scheduled store.Digest, own, other **row) statement {
+	return statement{s.text.seen, []any{uuid(ref.Root), ref.Key[:], digest(scheduled)}, func(rows pgx.Rows) error {
+		found, err := read(rows)
+		if err != nil {
+			return err
+		}
+		for i := range found {
+			if r := &found[i]; r.Ref == ref {
+				*own = r
+			} else {
+				*other = r
+			}
+		}
+		return nil
+	}}
+}
+
+// retained is null for ever.
+func retained(d time.Duration) any {
+	if d == 0 {
+		return nil
+	}
+	return d
+}

@@ -1,0 +1,84 @@
+-- The tables of package store/postgres.
+--
+-- To run this by hand: create the schema, SET search_path TO it, run the part
+-- below "Up". postgres.Migrate does the same and remembers that it did.
+
+-- +goose Up
+
+-- One lasting row per action. Columns are ordered by when they change, because
+-- an update logs what lies between its first and its last changed byte: first
+-- what never changes or changes with a claim, last what every report changes.
+CREATE TABLE records (
+    root            uuid        NOT NULL,
+    token           uuid        NOT NULL, -- of the last claim; all zeros once revoked
+    fence           bigint      NOT NULL,
+    retention       bigint      NOT NULL, -- nanoseconds; 0 means for ever
+    created         timestamptz NOT NULL,
+    expires         timestamptz,          -- never changed by renewals and reports, which so touch no index
+    deadline        timestamptz,
+    prior           timestamptz,
+    generation      integer     NOT NULL,
+    attempt         integer     NOT NULL,
+    dropped         boolean     NOT NULL, -- finished, and its outcome no longer kept
+    key             bytea       NOT NULL CHECK (octet_length(key) = 32),
+    scheduled       bytea       CHECK (octet_length(scheduled) = 32),
+    fingerprint     bytea       CHECK (octet_length(fingerprint) = 32), -- null after forget
+    fields          bytea,
+    namespace       text        NOT NULL,
+    scope_kind      text        NOT NULL,
+    scope_id        text        NOT NULL,
+    tenant          text        NOT NULL,
+    operation       text        NOT NULL,
+    intent          text        NOT NULL,
+    workflow_id     text        NOT NULL,
+    run_id          text        NOT NULL,
+
+    version         bigint      NOT NULL, -- grows with every write
+    lease           timestamptz,
+    finished        timestamptz,
+    state           text        NOT NULL
+        CHECK (state IN ('in_flight', 'pending', 'completed', 'failed', 'free', 'unknown')),
+    outcome_format  text,                 -- null: there is no outcome, or no longer
+    outcome_data    bytea,
+    outcome_context bytea,
+
+    -- Actions of one run are neighbours in the index, as they are in time.
+    PRIMARY KEY (root, key),
+    UNIQUE (scheduled)
+) WITH (
+    -- Room for the report beside the claim, so that it touches no index.
+    fillfactor = 50,
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.05,
+    autovacuum_analyze_scale_factor = 0.02
+);
+
+CREATE INDEX records_expires ON records (expires) WHERE NOT dropped;
+
+-- What happened to each record, and who did it. Only ever added to, in the
+-- statement that changes the record.
+CREATE TABLE history (
+    at          timestamptz NOT NULL,
+    version     bigint      NOT NULL, -- the record's; orders its history
+    fence       bigint      NOT NULL,
+    token       uuid        NOT NULL,
+    root        uuid        NOT NULL,
+    generation  integer     NOT NULL,
+    attempt     integer     NOT NULL,
+    key         bytea       NOT NULL,
+    verb        text        NOT NULL,
+    state       text        NOT NULL, -- afterwards
+    workflow_id text,                 -- null: as in the entry before
+    run_id      text,
+    who         text,
+    why         text
+) WITH (
+    autovacuum_vacuum_insert_scale_factor = 0.05,
+    autovacuum_analyze_scale_factor = 0.02
+);
+
+CREATE INDEX history_of ON history (root, key);
+
+-- +goose Down
+DROP TABLE history;
+DROP TABLE records;

@@ -1,0 +1,44 @@
+package postgres
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// DefaultSchema is where the tables are unless [Options.Schema] says otherwise.
+const DefaultSchema = "effectonce"
+
+// Options configure [New] and [Migrate]. The zero value is ready to use.
+type Options struct {
+	// Schema is the PostgreSQL schema that holds the tables, as it is spelled in
+	// the catalogue: any name, without quoting. Default [DefaultSchema]; at most
+	// 63 bytes.
+	Schema string
+
+	// Timeout bounds how long a call may be at work in the database, repeats
+	// after a lost answer included, once its statement has been sent. The
+	// caller's context only ends the waiting. Default 10s; must be at least 100ms.
+	Timeout time.Duration
+}
+
+func (o *Options) setDefaults() {
+	if o.Schema == "" {
+		o.Schema = DefaultSchema
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 10 * time.Second
+	}
+}
+
+func (o *Options) validate() error {
+	switch {
+	case len(o.Schema) > 63:
+		return fmt.Errorf("postgres: Schema must have at most 63 bytes, got %d", len(o.Schema))
+	case strings.Contains(o.Schema, "\x00"):
+		return fmt.Errorf("postgres: Schema must not contain a NUL byte, got %q", o.Schema)
+	case o.Timeout < 100*time.Millisecond:
+		return fmt.Errorf("postgres: Timeout must be at least 100ms, got %s", o.Timeout)
+	}
+	return nil
+}

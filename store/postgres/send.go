@@ -1,0 +1,81 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// SQLSTATEs that are told apart.
+const (
+	uniqueViolation      = "23505"
+	serializationFailure = "40001"
+	deadlockDetected     = "40P01"
+	lockNotAvailable     = "55P03"
+)
+
+// statement is one statement, and who reads its rows.
+type statement struct {
+	sql  string
+	args []any
+	read func(pgx.Rows) error
+}
+
+// send sends statements as one transaction in one round trip. Each sees what was
+// committed before it began, not only before the first: they run at READ
+// COMMITTED. That is PostgreSQL's default; where it has been changed, the first
+// conflict fails with a serialization failure instead of giving a wrong answer,
+// and from then on the level is said each time.
+func (s *Store) send(ctx context.Context, c *pgx.Conn, list ...statement) error {
+	begin := s.begin.Load()
+	if len(list) == 1 && !begin {
+		rows, err := c.Query(ctx, list[0].sql, list[0].args...)
+		if err != nil {
+			return err
+		}
+		return list[0].read(rows)
+	}
+	if begin {
+		none := func(rows pgx.Rows) error { rows.Close(); return rows.Err() }
+		list = append([]statement{{"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", nil, none}}, list...)
+		list = append(list, statement{"COMMIT", nil, none})
+	}
+	var batch pgx.Batch
+	for _, st := range list {
+		batch.Queue(st.sql, st.args...)
+	}
+	err := answers(c.SendBatch(ctx, &batch), list)
+	if err != nil && c.PgConn().TxStatus() != 'I' && !c.IsClosed() {
+		_, _ = c.Exec(ctx, "ROLLBACK")
+	}
+	if state(err) == serializationFailure {
+		s.begin.Store(true)
+	}
+	return err
+}
+
+func answers(results pgx.BatchResults, list []statement) error {
+	for _, st := range list {
+		rows, err := results.Query()
+		if err == nil {
+			err = st.read(rows)
+		}
+		if err != nil {
+			_ = results.Close()
+			return err
+		}
+	}
+	// Only now has it been committed: an error here is the commit's.
+	return results.Close()
+}
+
+// state returns the SQLSTATE of an error that came from the server, or "".
+func state(err error) string {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		return refused.Code
+	}
+	return ""
+}

@@ -1,0 +1,54 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// settle runs try on a connection until there is a definite answer. A connection
+// that broke may have taken the answer of a commit with it; then try asks again,
+// and must recognise what it did itself: by the token, or by the history.
+//
+// Until something has been sent, ctx decides how long to wait for a connection.
+// From then on, Options.Timeout does: a statement that is cancelled closes its
+// connection and leaves the question open that settle is here to close.
+func (s *Store) settle(ctx context.Context, try func(context.Context, *pgx.Conn) error) error {
+	c, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	work, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.opts.Timeout)
+	defer cancel()
+	for delay := 5 * time.Millisecond; ; delay = min(2*delay, 250*time.Millisecond) {
+		if c != nil {
+			err = try(work, c.Conn())
+			again := err != nil && (c.Conn().IsClosed() || passing(err))
+			c.Release()
+			if !again {
+				return err
+			}
+		}
+		select {
+		case <-work.Done():
+			return err // the last one tells more than that time was up
+		case <-time.After(delay/2 + rand.N(delay)):
+		}
+		var none error
+		if c, none = s.pool.Acquire(work); none != nil {
+			c, err = nil, errors.Join(err, none)
+		}
+	}
+}
+
+// passing reports whether a refusal lies in what others were doing just then.
+func passing(err error) bool {
+	switch state(err) {
+	case serializationFailure, deadlockDetected, lockNotAvailable:
+		return true
+	}
+	return false
+}

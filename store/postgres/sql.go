@@ -1,0 +1,66 @@
+package postgres
+
+import (
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/effectonce/effectonce/store"
+)
+
+// statements are the texts that are sent. They are written beside the code that
+// sends them; names in braces stand for what depends on the schema or would be
+// repeated.
+type statements struct {
+	get, claim, seen, write, logged string
+	report                          map[store.Verb]string
+	renew, lost                     string
+	lookup, list, history           string
+	sweep, expire                   string
+}
+
+// columns are what [row.scan] reads: everything but the outcome, then the outcome.
+const (
+	columnsButOutcome = `root, key, namespace, scope_kind, scope_id, tenant, operation, intent,
+		workflow_id, run_id, attempt, scheduled, fingerprint, fields,
+		state, token, fence, generation, lease, deadline, prior, retention, created, finished, expires, version`
+	columns = columnsButOutcome + `, outcome_format, outcome_data, outcome_context`
+
+	// clock gives a statement one moment for all that it decides and writes. Not
+	// now(), which stands still for as long as a transaction does.
+	clock = `clock AS MATERIALIZED (SELECT clock_timestamp() AS now)`
+
+	// durable makes the transaction wait for the disk, whatever the session's
+	// default is, and leaves a stronger one alone. A claim that a crash can lose
+	// is no claim. Every statement that changes something has it in its answer.
+	durable = `CASE WHEN current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')
+		THEN set_config('synchronous_commit', 'on', true) END`
+
+	// revoked is the token of a claim that nobody owns any more.
+	revoked = `'00000000-0000-0000-0000-000000000000'::uuid`
+)
+
+func newStatements(schema string) statements {
+	table := func(name string) string { return pgx.Identifier{schema, name}.Sanitize() }
+	sql := strings.NewReplacer(
+		"{records}", table("records"),
+		"{history}", table("history"),
+		"{columns}", columns,
+		"{columns but outcome}", columnsButOutcome,
+		"{clock}", clock,
+		"{durable}", durable,
+		"{revoked}", revoked,
+	).Replace
+	t := statements{
+		get: sql(getSQL), claim: sql(claimSQL), seen: sql(seenSQL), write: sql(writeSQL), logged: sql(loggedSQL),
+		report: map[store.Verb]string{},
+		renew:  sql(renewSQL), lost: sql(lostSQL),
+		lookup: sql(lookupSQL), list: sql(listSQL), history: sql(historySQL),
+		sweep: sql(sweepSQL), expire: sql(expireSQL),
+	}
+	for verb, says := range reports {
+		t.report[verb] = sql(strings.NewReplacer(
+			"{set}", says.set, "{allowed}", says.allowed, "{verb}", string(verb)).Replace(reportSQL))
+	}
+	return t
+}
