@@ -49,11 +49,11 @@ func (s *postgresServer) database(tb testing.TB) string {
 	// The test binary's process id and random letters keep test binaries that
 	// share one outside server apart.
 	name := fmt.Sprintf("effectonce_test_%d_%d_%s", os.Getpid(), databases.Add(1), strings.ToLower(rand.Text()[:6]))
-	if err := s.do("CREATE DATABASE " + name + " TEMPLATE template0"); err != nil {
+	if err := s.do(tb.Context(), "CREATE DATABASE " + name + " TEMPLATE template0"); err != nil {
 		tb.Fatalf("create a database for this test: %v", err)
 	}
 	tb.Cleanup(func() {
-		if err := s.do("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)"); err != nil {
+		if err := s.do(context.Background(), "DROP DATABASE IF EXISTS " + name + " WITH (FORCE)"); err != nil {
 			tb.Errorf("drop this test's database: %v", err)
 		}
 	})
@@ -62,14 +62,14 @@ func (s *postgresServer) database(tb testing.TB) string {
 	return address.String()
 }
 
-func (s *postgresServer) do(statement string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), postgresTimeout)
+func (s *postgresServer) do(ctx context.Context, statement string) error {
+	ctx, cancel := context.WithTimeout(ctx, postgresTimeout)
 	defer cancel()
 	connection, err := pgx.Connect(ctx, s.admin.String())
 	if err != nil {
 		return err
 	}
-	defer func() { _ = connection.Close(ctx) }()
+	defer connection.Close(ctx)
 	_, err = connection.Exec(ctx, statement)
 	return err
 }
@@ -108,7 +108,7 @@ func outsidePostgres(address string) (*postgresServer, error) {
 		return nil, errors.New("EFFECTONCE_TEST_POSTGRES is no URL of the form postgres://user:password@host:port/database")
 	}
 	s := &postgresServer{admin: admin}
-	if err := s.do("SELECT 1"); err != nil {
+	if err := s.do(context.Background(), "SELECT 1"); err != nil {
 		return nil, fmt.Errorf("EFFECTONCE_TEST_POSTGRES: %w", err)
 	}
 	return s, nil
@@ -197,7 +197,7 @@ func servePostgres(ctx context.Context, programs, data, password string, dir *fo
 	if err != nil {
 		return nil, err
 	}
-	child, err := process.Start(context.Background(), process.Command{
+	child, err := process.Start(context.Background(), process.Command{ //nolint:contextcheck // ctx bounds the start, not the server
 		Path: filepath.Join(programs, "postgres"),
 		Args: []string{
 			"-D", data, "-p", strconv.Itoa(port),
@@ -228,7 +228,7 @@ func servePostgres(ctx context.Context, programs, data, password string, dir *fo
 		child:  child,
 		folder: dir,
 	}
-	answers := func(context.Context) error { return s.do("SELECT 1") }
+	answers := func(ctx context.Context) error { return s.do(ctx, "SELECT 1") }
 	if err := child.Until(ctx, answers); err != nil {
 		_ = child.Stop()
 		return nil, err

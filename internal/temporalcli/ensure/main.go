@@ -1,0 +1,29 @@
+// Command ensure builds the Temporal command line program unless this machine
+// has one, and prints its path.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/effectonce/effectonce/internal/temporalcli"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	path, err := temporalcli.Find(ctx)
+	if errors.Is(err, temporalcli.ErrNotFound) {
+		path, err = temporalcli.Build(ctx, os.Stderr)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		stop()
+		os.Exit(1) //nolint:gocritic // stop was called
+	}
+	fmt.Println(path)
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Installs what the tests need and this machine lacks.
+#
+#   scripts/deps.sh          as root on Debian: all of it; otherwise prints the one
+#                            line that does, and exits 1
+#   scripts/deps.sh --user   only what goes into the user's cache folder
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { echo "deps: $*" >&2; }
+
+if ! command -v go >/dev/null; then
+	say "Go is needed, at least $(sed -n 's/^go //p' go.mod): https://go.dev/dl/"
+	exit 1
+fi
+
+# What is missing, as Debian packages.
+missing=()
+postgres() {
+	command -v initdb && command -v postgres && return
+	local bin
+	for bin in /usr/lib/postgresql/*/bin; do
+		[[ -x $bin/initdb && -x $bin/postgres ]] && return
+	done
+	return 1
+}
+postgres >/dev/null || missing+=(postgresql)
+# The race detector is a C library.
+command -v cc >/dev/null || command -v gcc >/dev/null || missing+=(gcc libc6-dev)
+
+status=0
+if ((${#missing[@]})) && [[ ${1-} != --user ]]; then
+	install="apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
+	if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
+		say "installing ${missing[*]}"
+		export DEBIAN_FRONTEND=noninteractive
+		apt-get update -qq >&2
+		apt-get install -yqq --no-install-recommends "${missing[@]}" >&2
+	elif command -v apt-get >/dev/null; then
+		say "to install what is missing, run:"
+		echo "sudo sh -c '$install'"
+		status=1
+	else
+		say "to install what is missing, run your system's equal of:"
+		echo "$install"
+		status=1
+	fi
+elif ((${#missing[@]})); then
+	say "missing, and tests that need it are skipped: ${missing[*]} (make deps)"
+fi
+
+# A Temporal server for development, built with Go if there is none.
+say "Temporal CLI: $(go run ./internal/temporalcli/ensure)"
+exit "$status"
