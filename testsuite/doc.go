@@ -1,0 +1,2 @@
+// Package testsuite proves effectonce end to end.
+package testsuite

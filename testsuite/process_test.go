@@ -1,0 +1,5 @@
+package testsuite_test
+
+const processEnv = "EFFECTONCE_TESTSUITE_PROCESS"
+
+func processMain(string) {}
