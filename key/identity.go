@@ -46,18 +46,22 @@ func (id Identity) Preimage() ([]byte, error) {
 	if id.Explicit != "" {
 		return array(append(head, id.Explicit))
 	}
-	// A list of arguments is an array and an explicit key is a string, so that the
-	// two can never be mistaken for one another.
-	if len(id.Input) == 0 || id.Input[0] != '[' {
-		return nil, fmt.Errorf("derive key: input is not a JSON array: %w", ErrIncomplete)
+	if len(id.Input) == 0 {
+		return nil, fmt.Errorf("derive key: there is neither an input nor an explicit key: %w", ErrIncomplete)
 	}
 	out, err := array(head)
 	if err != nil {
 		return nil, err
 	}
 	out[len(out)-1] = ','
+	start := len(out)
 	if out, err = canon.Text(out, id.Input); err != nil {
 		return nil, fmt.Errorf("derive key: %w", err)
+	}
+	// A list of arguments is an array and an explicit key is a string, so that the
+	// two can never be mistaken for one another.
+	if out[start] != '[' {
+		return nil, fmt.Errorf("derive key: input is not a JSON array: %w", ErrIncomplete)
 	}
 	return append(out, ']'), nil
 }
