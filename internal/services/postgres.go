@@ -49,11 +49,11 @@ func (s *postgresServer) database(tb testing.TB) string {
 	// The test binary's process id and random letters keep test binaries that
 	// share one outside server apart.
 	name := fmt.Sprintf("effectonce_test_%d_%d_%s", os.Getpid(), databases.Add(1), strings.ToLower(rand.Text()[:6]))
-	if err := s.do(tb.Context(), "CREATE DATABASE " + name + " TEMPLATE template0"); err != nil {
+	if err := s.do(tb.Context(), "CREATE DATABASE "+name+" TEMPLATE template0"); err != nil {
 		tb.Fatalf("create a database for this test: %v", err)
 	}
 	tb.Cleanup(func() {
-		if err := s.do(context.Background(), "DROP DATABASE IF EXISTS " + name + " WITH (FORCE)"); err != nil {
+		if err := s.do(context.Background(), "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
 			tb.Errorf("drop this test's database: %v", err)
 		}
 	})

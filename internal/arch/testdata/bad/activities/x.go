@@ -1,0 +1,5 @@
+package activities
+
+import (
+	_ "github.com/effectonce/effectonce/interceptor"
+)

@@ -1,0 +1,6 @@
+package canon
+
+import (
+	_ "github.com/google/uuid"
+	_ "strings"
+)

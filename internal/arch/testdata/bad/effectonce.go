@@ -1,0 +1,5 @@
+package effectonce
+
+import (
+	_ "github.com/effectonce/effectonce/internal/glue"
+)

@@ -1,0 +1,7 @@
+package interceptor
+
+import (
+	_ "github.com/effectonce/effectonce/store/memory"
+	_ "github.com/jackc/pgx/v5"
+	_ "go.temporal.io/sdk/interceptor"
+)

@@ -1,0 +1,6 @@
+package glue
+
+import (
+	_ "github.com/effectonce/effectonce/interceptor"
+	_ "net/http/httptest"
+)

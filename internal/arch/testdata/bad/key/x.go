@@ -1,0 +1,7 @@
+package key
+
+import (
+	_ "github.com/effectonce/effectonce/canon"
+	_ "github.com/effectonce/effectonce/store"
+	_ "testing"
+)

@@ -1,0 +1,5 @@
+package nowhere
+
+import (
+	_ "strings"
+)

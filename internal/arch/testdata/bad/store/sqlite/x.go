@@ -1,0 +1,7 @@
+package sqlite
+
+import (
+	_ "github.com/effectonce/effectonce/store"
+	_ "github.com/jackc/pgx/v5/pgxpool"
+	_ "modernc.org/sqlite"
+)

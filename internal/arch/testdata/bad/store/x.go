@@ -1,0 +1,5 @@
+package store
+
+import (
+	_ "github.com/effectonce/effectonce/key"
+)

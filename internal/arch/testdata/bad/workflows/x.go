@@ -1,0 +1,5 @@
+package workflows
+
+import (
+	_ "github.com/effectonce/effectonce/activities"
+)
