@@ -63,11 +63,11 @@ func TestIdentity_NothingIsLeftOut(t *testing.T) {
 	t.Parallel()
 	full := key.Identity{Namespace: "n", ScopeKind: "run", ScopeID: "r", Operation: "o", Input: []byte("[]")}
 	for name, change := range map[string]func(*key.Identity){
-		"namespace":   func(id *key.Identity) { id.Namespace = "" },
-		"scope kind":  func(id *key.Identity) { id.ScopeKind = "" },
-		"operation":   func(id *key.Identity) { id.Operation = "" },
-		"input":       func(id *key.Identity) { id.Input = nil },
-		"not a list":  func(id *key.Identity) { id.Input = []byte(`"x"`) },
+		"namespace":  func(id *key.Identity) { id.Namespace = "" },
+		"scope kind": func(id *key.Identity) { id.ScopeKind = "" },
+		"operation":  func(id *key.Identity) { id.Operation = "" },
+		"input":      func(id *key.Identity) { id.Input = nil },
+		"not a list": func(id *key.Identity) { id.Input = []byte(`"x"`) },
 	} {
 		id := full
 		change(&id)
