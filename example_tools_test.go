@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
 	sdkinterceptor "go.temporal.io/sdk/interceptor"
+	sdklog "go.temporal.io/sdk/log"
 	sdktest "go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 
@@ -67,6 +69,7 @@ func Example() {
 
 	for _, note := range []string{"as promised", "as we promised you"} {
 		var suite sdktest.WorkflowTestSuite
+		suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 		env := suite.NewTestActivityEnvironment()
 		env.SetWorkerOptions(worker.Options{Interceptors: []sdkinterceptor.WorkerInterceptor{plugin}})
 		env.RegisterActivityWithOptions(tools.Refund, activity.RegisterOptions{Name: "Refund"})

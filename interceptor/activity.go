@@ -190,15 +190,14 @@ func (c *call) count(ctx context.Context, d decision, rec store.Record) {
 	activity.GetMetricsHandler(ctx).WithTags(map[string]string{
 		"activity_type": c.info.ActivityType.Name, "decision": string(d),
 	}).Counter("effectonce_decisions").Inc(1)
-	log, level := activity.GetLogger(ctx), "debug"
+	logger := activity.GetLogger(ctx)
+	say := logger.Debug
 	switch d {
 	case adopt, mismatch, held, outcomeExpired, giveWay:
-		level = "warn"
+		say = logger.Warn
+	case replay, takeOver, ask, reopen:
+		say = logger.Info
 	}
-	fields := []any{"decision", string(d), "key", c.request.Key.String(), "state", string(rec.State), "fence", rec.Fence, "generation", rec.Generation}
-	if level == "warn" {
-		log.Warn("effectonce", fields...)
-	} else {
-		log.Debug("effectonce", fields...)
-	}
+	say("effectonce", "decision", string(d), "key", c.request.Key.String(), "state", string(rec.State),
+		"fence", rec.Fence, "generation", rec.Generation)
 }
