@@ -108,6 +108,11 @@ type setup struct {
 	activities map[string]any
 }
 
+var (
+	workflowsOnly  = sdkworker.Options{LocalActivityWorkerOnly: true}
+	activitiesOnly = sdkworker.Options{DisableWorkflowWorker: true}
+)
+
 // settled are options with times that a test can wait for.
 func settled(policies map[string]interceptor.Policy) interceptor.Options {
 	return interceptor.Options{Policies: policies, Lease: time.Second, Settle: 10 * time.Millisecond, RecordTimeout: 2 * time.Second}

@@ -1,5 +1,113 @@
 package testsuite_test
 
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/stretchr/testify/require"
+	sdkworker "go.temporal.io/sdk/worker"
+
+	"github.com/effectonce/effectonce/interceptor"
+	"github.com/effectonce/effectonce/internal/process"
+	"github.com/effectonce/effectonce/store"
+)
+
+// processEnv turns the test binary into a worker process: it holds a plan as JSON.
 const processEnv = "EFFECTONCE_TESTSUITE_PROCESS"
 
-func processMain(string) {}
+// plan is what a worker process does.
+type plan struct {
+	Address, Namespace, Queue string
+	Provider                  string // URL
+	Store                     string // URL
+	Halt                      halt
+	Halted                    string // a file that says that it has halted
+	Policy                    string // a key of crashPolicies
+}
+
+// halt is where a worker process stops doing anything at all, until it is killed.
+type halt string
+
+const (
+	beforeRecord halt = "before record" // the effect happened, nobody wrote it down
+	afterRecord  halt = "after record"  // it is written down, Temporal has not heard
+)
+
+// killed starts a worker process, lets begin give it something to do, and kills it
+// with SIGKILL at the point where it halts.
+func (l *lab) killed(p plan, begin func()) {
+	l.t.Helper()
+	p.Address, p.Namespace, p.Queue, p.Provider = l.address, l.namespace, l.queue, l.providerURL
+	p.Halted = filepath.Join(l.t.TempDir(), "halted")
+	text, err := json.Marshal(p)
+	require.NoError(l.t, err)
+	self, err := os.Executable()
+	require.NoError(l.t, err)
+	child, err := process.Start(context.Background(), process.Command{Path: self, Env: []string{processEnv + "=" + string(text)}})
+	require.NoError(l.t, err)
+	l.t.Cleanup(func() { _ = child.Stop() })
+	begin()
+	ctx, cancel := context.WithTimeout(l.t.Context(), patience)
+	defer cancel()
+	require.NoError(l.t, child.Until(ctx, func(context.Context) error {
+		_, err := os.Stat(p.Halted)
+		return err
+	}))
+	child.Kill()
+}
+
+// processMain is the worker process.
+func processMain(text string) {
+	if err := processRun(text); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func processRun(text string) error {
+	var p plan
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		return err
+	}
+	s, err := openStore(context.Background(), p.Store)
+	if err != nil {
+		return err
+	}
+	d := newDesk(p.Provider)
+	plugin, err := interceptor.NewPlugin(&halting{Store: s, plan: p}, crashing(d, p.Policy))
+	if err != nil {
+		return err
+	}
+	c, err := dial(p.Address, p.Namespace, nil, plugin)
+	if err != nil {
+		return err
+	}
+	w := sdkworker.New(c, p.Queue, sdkworker.Options{DisableWorkflowWorker: true})
+	register(w, map[string]any{"Charge": d.Charge})
+	return w.Run(nil) // until it is killed
+}
+
+// halting is a store that halts the process at the first completion.
+type halting struct {
+	store.Store
+	plan plan
+}
+
+func (h *halting) Report(ctx context.Context, held store.Claim, c store.Change) (store.Record, error) {
+	if h.plan.Halt == beforeRecord {
+		h.halt()
+	}
+	rec, err := h.Store.Report(ctx, held, c)
+	h.halt()
+	return rec, err
+}
+
+func (h *halting) halt() {
+	if err := os.WriteFile(h.plan.Halted, nil, 0o600); err != nil {
+		panic(err)
+	}
+	select {}
+}
