@@ -14,17 +14,12 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/effectonce/effectonce/internal/provider"
 )
-
-// stopTimeout is how long requests under way may take after a signal.
-const stopTimeout = 5 * time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -36,7 +31,7 @@ func main() {
 }
 
 // run serves until ctx is done.
-func run(ctx context.Context, args []string, out io.Writer) (err error) {
+func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("provider", flag.ContinueOnError)
 	listen := flags.String("listen", "127.0.0.1:0", "address to listen on; port 0 takes a free one")
 	journal := flags.String("journal", "", "file that keeps the effects (default: memory only)")
@@ -50,32 +45,12 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
 	l, err := net.Listen("tcp", *listen)
 	if err != nil {
-		return err
+		return errors.Join(err, s.Close())
 	}
 	if _, err := fmt.Fprintf(out, "http://%s\n", l.Addr()); err != nil {
-		return errors.Join(err, l.Close())
+		return errors.Join(err, l.Close(), s.Close())
 	}
-	return serve(ctx, &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}, l)
-}
-
-// serve stops when ctx is done, after the requests under way.
-func serve(ctx context.Context, h *http.Server, l net.Listener) error {
-	served := make(chan error, 1)
-	go func() { served <- h.Serve(l) }()
-	select {
-	case err := <-served:
-		return err
-	case <-ctx.Done():
-	}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-	defer cancel()
-	err := h.Shutdown(limited)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = h.Close() // a request slower than that has lost its answer
-	}
-	<-served
-	return err
+	return s.Serve(ctx, l)
 }
