@@ -12,9 +12,9 @@ import (
 
 // Options configure [Open]. The zero value is ready to use.
 type Options struct {
-	// Existing opens only what is there: no file is made, no table is made or
-	// migrated. For programs that look at the store of a worker. A store in
-	// memory is never there.
+	// Existing opens only what is there, for programs that look at the store of a
+	// worker: no file is made, and no table of a server is made or migrated. An
+	// SQLite file is brought up to date in any case. A store in memory is never there.
 	Existing bool
 
 	// Timeout is how long a server may take to let us in. Default 10s.

@@ -1,0 +1,88 @@
+package storeurl
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// address is a postgres URL taken apart.
+type address struct {
+	url    string // for the driver: without our own parameter
+	name   string // for people: without password and parameters
+	schema string // empty for the default
+}
+
+// parseAddress does not use net/url, which knows no lists of hosts. It is strict
+// about where an "@" may be: one in the wrong place makes half a password the name
+// of a host or database, and those are printed.
+func parseAddress(scheme, rest string) (address, error) {
+	rest, ok := strings.CutPrefix(rest, "//")
+	if !ok {
+		return address{}, fmt.Errorf("%w: write %s://USER:PASSWORD@HOST/DATABASE", ErrSyntax, scheme)
+	}
+	rest, query, _ := strings.Cut(rest, "?")
+	authority, path, hasPath := strings.Cut(rest, "/")
+	user, host, hasUser := strings.Cut(authority, "@")
+	if !hasUser {
+		user, host = "", authority
+	}
+	if strings.Contains(host+path+query, "@") || !decodes(user) {
+		return address{}, fmt.Errorf("%w: special characters in a user, password or parameter must be percent-encoded: / as %%2F, ? as %%3F, @ as %%40, %% as %%25", ErrSyntax)
+	}
+	a := address{url: scheme + "://" + rest, name: scheme + "://"}
+	if login, _, _ := strings.Cut(user, ":"); login != "" {
+		a.name += login + "@"
+	}
+	a.name += host
+	if hasPath {
+		a.name += "/" + path
+	}
+	others, err := a.takeSchema(query)
+	if err != nil {
+		return address{}, err
+	}
+	if others != "" {
+		a.url += "?" + others
+	}
+	return a, nil
+}
+
+// takeSchema takes our own parameter out of a query and returns the others as they are.
+func (a *address) takeSchema(query string) (others string, err error) {
+	var kept []string
+	for part := range strings.SplitSeq(query, "&") {
+		value, ours := strings.CutPrefix(part, "schema=")
+		if !ours {
+			if !strings.Contains(part, "=") && part != "" {
+				return "", fmt.Errorf("%w: parameters must be NAME=VALUE, separated by &", ErrSyntax)
+			}
+			if part != "" {
+				kept = append(kept, part)
+			}
+			continue
+		}
+		name, err := url.PathUnescape(value)
+		if err != nil || name == "" || a.schema != "" {
+			return "", fmt.Errorf("%w: give schema=NAME once, with a name", ErrSyntax)
+		}
+		a.schema = name
+		a.name += "?" + part
+	}
+	return strings.Join(kept, "&"), nil
+}
+
+// refused is what the driver says about a URL, without the URL: the driver's own
+// error carries it in full.
+func (a *address) refused(err error) error {
+	_, why, found := strings.Cut(err.Error(), "`: ")
+	if !found {
+		why = "the driver cannot read it"
+	}
+	return fmt.Errorf("%w: %s: %s", ErrSyntax, a.name, why)
+}
+
+func decodes(text string) bool {
+	_, err := url.PathUnescape(text)
+	return err == nil
+}
