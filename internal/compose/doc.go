@@ -1,0 +1,3 @@
+// Package compose checks the repository's docker-compose.yml and Dockerfile, as
+// tests, without a Docker engine.
+package compose
