@@ -19,7 +19,7 @@ import (
 // Who resolves, and why: it stays in the history of the record.
 const (
 	operator = "demo"
-	reason   = "found in the provider's books"
+	reason   = "found in the books of the provider"
 )
 
 // resolveHeld does what an operator does about a refund whose outcome nobody knows: waits until it
