@@ -50,5 +50,6 @@ elif ((${#missing[@]})); then
 fi
 
 # A Temporal server for development, built with Go if there is none.
-say "Temporal CLI: $(go run ./internal/temporalcli/ensure)"
+cli=$(go run ./internal/temporalcli/ensure)
+say "Temporal CLI: $cli"
 exit "$status"
