@@ -151,7 +151,7 @@ func TestNumberES6Sequence(t *testing.T) {
 		1_000_000: "49415fee2c56c77864931bd3624faad425c3c577d6d74e89a83bc725506dad16",
 	}
 	lines := 1_000_000
-	if testing.Short() {
+	if testing.Short() || slow {
 		lines = 10_000
 	}
 	hash := sha256.New()
