@@ -4,7 +4,9 @@ import "github.com/effectonce/effectonce/internal/mark"
 
 // NotApplied marks err as proof that the effect did not happen: a card that was
 // declined, a request that was refused before anything was done. The action can be
-// claimed again, as a new request with a new [Action.Key]; the workflow sees err.
+// claimed again, as a new request with a new [Action.Key], and the workflow sees
+// err. If an earlier attempt ended without saying what became of its request, the
+// mark counts once that request can no longer arrive, and the key stays the same.
 //
 // Use it only for errors that come from the receiver. A lost connection, a
 // timeout, a 502 may hide an effect: leave such errors unmarked.

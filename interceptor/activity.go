@@ -74,7 +74,7 @@ func (a *activityInbound) ExecuteActivity(ctx context.Context, in *sdkintercepto
 		case wait:
 			rec, err = c.wait(ctx, rec)
 		case takeOver:
-			rec, err = c.takeOver(ctx, rec)
+			rec, err = c.takeOver(ctx, rec, false)
 		case ask:
 			rec, err = c.reconcile(ctx, rec)
 		case reopen:
@@ -111,9 +111,10 @@ func (c *call) adopt(rec store.Record) {
 	c.request.Ref, c.request.Fingerprint, c.request.Fields = rec.Ref, rec.Fingerprint, rec.Fields
 }
 
-// takeOver claims an action whose outcome is unknown.
-func (c *call) takeOver(ctx context.Context, seen store.Record) (store.Record, error) {
-	c.request.Token = store.NewToken()
+// takeOver claims an action whose outcome is unknown. excluded says that the effect
+// of every earlier attempt is known not to have happened.
+func (c *call) takeOver(ctx context.Context, seen store.Record, excluded bool) (store.Record, error) {
+	c.request.Token, c.request.Excluded, c.request.Settle = store.NewToken(), excluded, c.ic.opts.Settle
 	var rec store.Record
 	err := c.persist(ctx, "take over", func(ctx context.Context) (err error) {
 		if c.request.Remaining = time.Until(c.deadline); c.request.Remaining <= 0 {

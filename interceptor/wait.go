@@ -73,7 +73,7 @@ func (c *call) reconcile(ctx context.Context, rec store.Record) (store.Record, e
 	// could have arrived; the record was read before we asked.
 	settled := rec.SettledAt(c.ic.opts.Settle)
 	if !rec.Now.Before(settled) {
-		return c.takeOver(ctx, rec)
+		return c.takeOver(ctx, rec, true)
 	}
 	left := settled.Sub(rec.Now)
 	if !time.Now().Add(left).Before(c.waitUntil(time.Now())) {

@@ -50,7 +50,15 @@ func (r Record) AfterTakeOver(q Request, seen Record, now time.Time) (Record, bo
 	if !r.is(seen) || !r.Uncertain() || !r.admits(q) {
 		return r, false, ErrConflict
 	}
-	return r.claimedBy(q, now), true, nil
+	if !q.Excluded {
+		return r.claimedBy(q, now), true, nil
+	}
+	if until := r.SettledAt(q.Settle); now.Before(until) {
+		return r, false, unsettled(until)
+	}
+	r = r.claimedBy(q, now)
+	r.Prior = time.Time{}
+	return r, true, nil
 }
 
 func (r Record) claimedBy(q Request, now time.Time) Record {
@@ -115,7 +123,14 @@ func (r Record) AfterReport(held Claim, c Change, now time.Time) (Record, bool, 
 		if now.Before(settledAt(r.Prior, c.Settle)) {
 			return r, false, unsettled(settledAt(r.Prior, c.Settle))
 		}
-		return r.freed().renewed(), true, nil
+		// Only its own request is known to have done nothing. If an attempt before
+		// it ended without saying, that one may have got through: the next run must
+		// then use the same key, or the receiver could not tell the two apart.
+		if r.Prior.IsZero() {
+			r.Generation++
+		}
+		r.Deadline = time.Time{}
+		return r.freed(), true, nil
 	case MarkUnknown:
 		if r.State != InFlight && r.State != Unknown {
 			return r, false, ErrConflict

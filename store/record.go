@@ -96,10 +96,13 @@ type Record struct {
 	Fingerprint Digest
 	Fields      []byte // per-field digests of the fingerprint, to name what differs; opaque here
 
-	State      State
-	Token      Token // of the last claim; zero once revoked
-	Fence      int64 // grows with every claim, from 1
-	Generation int   // counts intended re-runs, from 1
+	State State
+	Token Token // of the last claim; zero once revoked
+	Fence int64 // grows with every claim, from 1
+	// Generation counts intended runs, from 1. It grows with NotApplied, AllowRerun
+	// and Forget, because what follows is a new request; with an owner's NotApplied
+	// only if no attempt before it ended without saying what became of its request.
+	Generation int
 
 	Lease    time.Time // until when the claim is live; for pending, until when the outside system may report
 	Deadline time.Time // of the last attempt, while its request may still be under way; zero once that is excluded

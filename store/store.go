@@ -30,6 +30,12 @@ type Request struct {
 	Remaining time.Duration // time left until the attempt's deadline, measured before the request was sent; must be positive
 	Retention time.Duration // how long the outcome is kept after completion; 0 means for ever
 
+	// Excluded, for TakeOver, says that the effect of every earlier attempt is
+	// known not to have happened: somebody asked, Settle after their deadlines.
+	// Earlier, it is refused with [ErrUnsettled].
+	Excluded bool
+	Settle   time.Duration
+
 	Who string // for the history: which worker asks
 }
 
@@ -42,7 +48,7 @@ const (
 	Complete    Verb = "complete"     // the effect happened; the outcome says with what result
 	Fail        Verb = "fail"         // it failed for good
 	Release     Verb = "release"      // running it again is safe; same generation
-	NotApplied  Verb = "not_applied"  // it did not happen: free, as a new request (next generation)
+	NotApplied  Verb = "not_applied"  // it did not happen: free, as a new request (see Generation)
 	MarkUnknown Verb = "mark_unknown" // nobody knows
 	Suspend     Verb = "suspend"      // an outside system will report
 

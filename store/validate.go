@@ -23,6 +23,8 @@ func (q Request) Validate() error {
 		return fmt.Errorf("%w: Remaining must be positive, got %s", ErrInvalid, q.Remaining)
 	case q.Retention < 0:
 		return fmt.Errorf("%w: Retention must not be negative, got %s", ErrInvalid, q.Retention)
+	case q.Settle < 0:
+		return fmt.Errorf("%w: Settle must not be negative, got %s", ErrInvalid, q.Settle)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"github.com/effectonce/effectonce/store"
 )
@@ -41,7 +40,7 @@ var reports = map[store.Verb]struct{ set, allowed string }{
 		allowed: `(state IN ('in_flight', 'pending', 'unknown') OR state = 'free' AND lease IS NOT NULL)`,
 	},
 	store.NotApplied: {
-		set: `state = 'free', lease = NULL, deadline = NULL, prior = NULL, generation = generation + 1`,
+		set: `state = 'free', lease = NULL, deadline = NULL, generation = generation + (prior IS NULL)::int`,
 		allowed: `(state IN ('in_flight', 'pending', 'unknown') OR state = 'free' AND deadline IS NOT NULL)
 			AND (prior IS NULL OR prior + $7::interval <= now)`,
 	},
@@ -96,16 +95,16 @@ func (s *Store) report(ctx context.Context, held store.Claim, c store.Change) (r
 func reportArgs(held store.Claim, c store.Change) []any {
 	args := []any{
 		uuid(held.Root), held.Key[:], uuid(held.Token), held.Fence,
-		zeronull.Text(told(c.Who)), zeronull.Text(told(c.Why)),
+		text(told(c.Who)), text(told(c.Why)),
 	}
 	switch c.Verb {
 	case store.Complete, store.Fail:
 		format, data, context := outcome(c.Outcome)
 		return append(args, format, data, context)
 	case store.NotApplied:
-		return append(args, c.Settle)
+		return append(args, interval(c.Settle))
 	case store.Suspend:
-		return append(args, c.For)
+		return append(args, interval(c.For))
 	}
 	return args
 }

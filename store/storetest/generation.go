@@ -22,7 +22,7 @@ var generationTests = []test{
 		q = again(q)
 		step("take-over", 0, e.takeOver(q, r))
 		e.at(q.Ref, r.Prior)
-		step("not applied", 1, e.report(r, store.Change{Verb: store.NotApplied}))
+		step("not applied, after an attempt that did not say", 0, e.report(r, store.Change{Verb: store.NotApplied}))
 		claim()
 		step("mark unknown", 0, e.report(r, store.Change{Verb: store.MarkUnknown}))
 		step("release by an operator", 0, e.amend(r, free(store.Release)))
@@ -56,6 +56,34 @@ var generationTests = []test{
 		r = e.amend(r, store.Change{Verb: store.NotApplied, Force: true})
 		e.equal("generation", r.Generation, 2)
 		e.equal("generation", e.report(owner, store.Change{Verb: store.NotApplied}).Generation, 2)
+	}},
+
+	// A lost answer, then a refusal that never reached the receiver's books: a new
+	// key would let the receiver do it a second time.
+	{"NotAppliedAfterALostAnswerKeepsTheKey", func(e *env) {
+		q := e.request(shortDeadline)
+		e.report(e.won(q), store.Change{Verb: store.Release})
+		for range 2 {
+			q = again(q)
+			r := e.won(q)
+			e.at(q.Ref, r.Prior)
+			r = e.report(r, store.Change{Verb: store.NotApplied})
+			e.equal("state", r.State, store.Free)
+			e.equal("generation", r.Generation, 1)
+			e.equal("generation, said again", e.report(r, store.Change{Verb: store.NotApplied}).Generation, 1)
+		}
+	}},
+
+	{"NotAppliedAfterTheEarlierAttemptsWereExcludedIsANewRequest", func(e *env) {
+		q := e.request(shortDeadline)
+		r := e.over(e.won(q))
+		e.at(q.Ref, r.SettledAt(short))
+		q = again(q)
+		q.Excluded, q.Settle = true, short
+		r = e.takeOver(q, r)
+		e.equal("nothing before it is under way", r.Prior.IsZero(), true)
+		e.equal("generation after take-over", r.Generation, 1)
+		e.equal("generation", e.report(r, settle(store.NotApplied, long)).Generation, 2)
 	}},
 
 	{"NotAppliedAfterReleaseIsANewRequest", func(e *env) {

@@ -33,7 +33,16 @@ var settleTests = []test{
 		e.at(q.Ref, r.Prior.Add(short))
 		r = e.report(r, settle(store.NotApplied, short))
 		e.equal("state", r.State, store.Free)
-		e.equal("nothing under way", r.SettledAt(long).IsZero(), true)
+		e.equal("its own request is not under way", r.Deadline.IsZero(), true)
+	}},
+
+	{"TakeOverThatExcludesTheAttemptsBeforeWaitsForThem", func(e *env) {
+		q := e.request(shortLease) // its request may be under way for an hour
+		r := e.over(e.won(q))
+		next := again(q)
+		next.Excluded = true
+		got, err := e.TakeOver(e.ctx(), next, r)
+		e.refused(store.ErrUnsettled, r, got, err)
 	}},
 
 	{"OwnerWaitsForTheAttemptBeforeAlsoOverAFreeRecord", func(e *env) {
@@ -96,7 +105,10 @@ var settleTests = []test{
 	}},
 
 	{"MomentIsExact", func(e *env) {
-		clock := power[Advancer](e)
+		clock, ok := e.Store.(Advancer)
+		if !ok {
+			return // a real clock does not stand still
+		}
 		r := e.won(e.request(shortDeadline))
 		clock.Advance(r.Deadline.Sub(r.Now) + time.Second - time.Microsecond)
 		r = e.get(r.Ref)
