@@ -35,12 +35,12 @@ type Options struct {
 
 // Store keeps records in an SQLite file; see [Open].
 type Store struct {
-	db     *sql.DB // the writer's connection
-	reads  *sql.DB // everybody else's, read-only
-	byRef  *sql.Stmt
-	bySch  *sql.Stmt
-	writer *writer
-	close  func() error
+	db          *sql.DB // the writer's connection
+	reads       *sql.DB // everybody else's, read-only
+	byRef       *sql.Stmt
+	byScheduled *sql.Stmt
+	writer      *writer
+	close       func() error
 }
 
 // Open opens the store in the file at path, creating the file but not its folder,
@@ -99,7 +99,7 @@ func open(ctx context.Context, path string, opts Options) (_ *Store, err error) 
 	if s.byRef, err = s.reads.PrepareContext(ctx, selectByRef); err != nil {
 		return nil, err
 	}
-	if s.bySch, err = s.reads.PrepareContext(ctx, selectByScheduled); err != nil {
+	if s.byScheduled, err = s.reads.PrepareContext(ctx, selectByScheduled); err != nil {
 		return nil, err
 	}
 	s.writer = startWriter(t, opts.BusyTimeout)
@@ -111,6 +111,7 @@ func open(ctx context.Context, path string, opts Options) (_ *Store, err error) 
 // be doing the same at this moment, so whatever is busy is tried again.
 func (s *Store) ready(ctx context.Context, patience time.Duration) (c *sql.Conn, err error) {
 	for deadline := time.Now().Add(patience); ; {
+		err = nil // of the try before
 		if c == nil {
 			c, err = s.db.Conn(ctx)
 		}

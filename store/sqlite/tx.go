@@ -17,10 +17,12 @@ const (
 )
 
 var (
-	insertRecord  = "INSERT INTO records (" + columns + ") VALUES (" + marks(columns) + ")"
-	updateClaim   = "UPDATE records SET (" + columns + ") = (" + marks(columns) + ") WHERE id = ?"
-	updateChange  = "UPDATE records SET (" + changeable + ") = (" + marks(changeable) + ") WHERE id = ?"
-	updateLease   = "UPDATE records SET (state, lease) = (?, ?) WHERE id = ?"
+	insertRecord = "INSERT INTO records (" + columns + ") VALUES (" + marks(columns) + ") ON CONFLICT DO NOTHING"
+	updateClaim  = "UPDATE records SET (" + columns + ") = (" + marks(columns) + ") WHERE id = ?"
+	updateChange = "UPDATE records SET (" + changeable + ") = (" + marks(changeable) + ") WHERE id = ?"
+	updateLease  = "UPDATE records SET (state, lease) = (?, ?) WHERE id = ?"
+	firstHistory = "INSERT INTO history (record, n, at, verb, from_state, to_state, token, fence, generation, attempt, " +
+		"workflow_id, run_id, who, why) VALUES (?1, 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
 	insertHistory = "INSERT INTO history (record, n, at, verb, from_state, to_state, token, fence, generation, attempt, " +
 		"workflow_id, run_id, who, why) SELECT ?1, coalesce(max(n), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13 " +
 		"FROM history WHERE record = ?1"
@@ -37,7 +39,7 @@ func prepare(ctx context.Context, c *sql.Conn) (tx, error) {
 	t := tx{c, map[string]*sql.Stmt{}}
 	for _, text := range []string{
 		"BEGIN IMMEDIATE", "COMMIT", "ROLLBACK",
-		selectByRef, selectByScheduled, insertRecord, updateClaim, updateChange, updateLease, insertHistory,
+		selectByRef, selectByScheduled, insertRecord, updateClaim, updateChange, updateLease, firstHistory, insertHistory,
 	} {
 		stmt, err := c.PrepareContext(ctx, text)
 		if err != nil {
@@ -71,17 +73,20 @@ func (t tx) otherOf(q store.Request, now time.Time) (store.Record, bool, error) 
 	return r.Record, err == nil && r.Ref != q.Ref, err
 }
 
-// first writes a record that is not there yet.
-func (t tx) first(r store.Record, who string) error {
+// first writes a record, unless there is one of the same ref or scheduled activity.
+func (t tx) first(r store.Record, who string) (written bool, err error) {
 	res, err := t.exec(insertRecord, values(r)...)
 	if err != nil {
-		return err
+		return false, err
+	}
+	if n, err := res.RowsAffected(); n == 0 || err != nil {
+		return false, err
 	}
 	id, err := res.LastInsertId()
 	if err != nil {
-		return err
+		return false, err
 	}
-	return t.log(id, r.Log(nil, store.Claimed, who, ""))
+	return true, t.log(firstHistory, id, r.Log(nil, store.Claimed, who, ""))
 }
 
 // claimed writes next over prev, which somebody else has claimed.
@@ -89,7 +94,7 @@ func (t tx) claimed(prev row, next store.Record, verb store.Verb, who string) er
 	if _, err := t.exec(updateClaim, append(values(next), prev.id)...); err != nil {
 		return err
 	}
-	return t.log(prev.id, next.Log(&prev.Record, verb, who, ""))
+	return t.log(insertHistory, prev.id, next.Log(&prev.Record, verb, who, ""))
 }
 
 // changed writes next over prev, after anything but a claim.
@@ -97,7 +102,7 @@ func (t tx) changed(prev row, next store.Record, verb store.Verb, who, why strin
 	if _, err := t.exec(updateChange, append(changes(next), prev.id)...); err != nil {
 		return err
 	}
-	return t.log(prev.id, next.Log(&prev.Record, verb, who, why))
+	return t.log(insertHistory, prev.id, next.Log(&prev.Record, verb, who, why))
 }
 
 // renewed writes a longer lease, which is history only if it was over.
@@ -108,11 +113,11 @@ func (t tx) renewed(prev row, next store.Record) error {
 	if !prev.LogRenewal(next.Now) {
 		return nil
 	}
-	return t.log(prev.id, next.Log(&prev.Record, store.Resumed, "", ""))
+	return t.log(insertHistory, prev.id, next.Log(&prev.Record, store.Resumed, "", ""))
 }
 
-func (t tx) log(id int64, e store.Entry) error {
-	_, err := t.exec(insertHistory, id, ofTime(e.At), string(e.Verb), string(e.From), string(e.To), ofToken(e.Token),
+func (t tx) log(insert string, id int64, e store.Entry) error {
+	_, err := t.exec(insert, id, ofTime(e.At), string(e.Verb), string(e.From), string(e.To), ofToken(e.Token),
 		e.Fence, e.Generation, e.Attempt, e.WorkflowID, e.RunID, e.Who, e.Why)
 	return err
 }

@@ -71,7 +71,7 @@ var amendTests = []test{
 		c.Override = true
 		got := e.amend(r, c)
 		e.equal("state", got.State, store.Failed)
-		e.equal("outcome", string(got.Outcome.Data), "corrected")
+		e.equal("outcome", data(got), "corrected")
 	}},
 
 	{"OneOfTwoOverridesThatSawTheSameWins", func(e *env) {

@@ -40,7 +40,7 @@ var claimTests = []test{
 			q = again(q)
 			got := e.claim(q)
 			e.same("the answer to a duplicate", got, r)
-			e.equal("outcome", string(got.Outcome.Data), "receipt 7")
+			e.equal("outcome", data(got), "receipt 7")
 		}
 		e.same("the record after the duplicates", e.get(q.Ref), r)
 	}},

@@ -180,6 +180,14 @@ func (e *env) equal(what string, got, want any) {
 	}
 }
 
+// data is the outcome's data, or a text that says that there is none.
+func data(r store.Record) string {
+	if r.Outcome == nil {
+		return "(no outcome)"
+	}
+	return string(r.Outcome.Data)
+}
+
 func done(data string) store.Change {
 	return store.Change{Verb: store.Complete, Outcome: outcome(data)}
 }

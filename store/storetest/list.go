@@ -11,7 +11,7 @@ import (
 func (e *env) list(f store.Filter) (all []store.Record) {
 	e.Helper()
 	l := power[store.Lister](e)
-	for {
+	for range 2000 {
 		page, err := l.List(e.ctx(), f)
 		if err != nil {
 			e.Fatalf("List: %v", err)
@@ -25,6 +25,8 @@ func (e *env) list(f store.Filter) (all []store.Record) {
 		}
 		f.After = page[len(page)-1].Ref
 	}
+	e.Fatal("the pages do not end")
+	return nil
 }
 
 func refs(records []store.Record) (all []store.Ref) {

@@ -47,7 +47,7 @@ var raceTests = []test{
 						return
 					}
 				case r.State == store.Completed:
-					if got, want := string(r.Outcome.Data), "of "+r.Token.String(); got != want {
+					if got, want := data(r), "of "+r.Token.String(); got != want {
 						e.Errorf("outcome: got %q, want %q", got, want)
 					}
 					return

@@ -53,7 +53,7 @@ var reportTests = []test{
 			e.within(s.name, func(e *env) {
 				got := e.report(r, done("late"))
 				e.equal("state", got.State, store.Completed)
-				e.equal("outcome", string(got.Outcome.Data), "late")
+				e.equal("outcome", data(got), "late")
 			})
 		}
 	}},
@@ -69,7 +69,7 @@ var reportTests = []test{
 				r = e.report(r, done("winner"))
 				got, err = e.Report(e.ctx(), stale.Claim(), c)
 				e.refused(store.ErrLeaseLost, r, got, err)
-				e.equal("the stale owner is told the outcome", string(got.Outcome.Data), "winner")
+				e.equal("the stale owner is told the outcome", data(got), "winner")
 			})
 		}
 	}},

@@ -1,0 +1,169 @@
+package storetest_test
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/effectonce/effectonce/store"
+)
+
+// brokenStores names ways to be wrong. Some are as small as one field.
+func brokenStores() map[string]func(*broken) {
+	all := map[string]func(*broken){
+		"takes any report": func(b *broken) {
+			b.report = func(held *store.Claim, _ *store.Change) { *held = b.now(held.Ref).Claim() }
+		},
+		"ignores the fence of a report": func(b *broken) {
+			b.report = func(held *store.Claim, _ *store.Change) {
+				if now := b.now(held.Ref); now.Token == held.Token {
+					held.Fence = now.Fence
+				}
+			}
+		},
+		"ignores the token of a report": func(b *broken) {
+			b.report = func(held *store.Claim, _ *store.Change) {
+				if now := b.now(held.Ref); now.Fence == held.Fence {
+					held.Token = now.Token
+				}
+			}
+		},
+		"claims over another input": func(b *broken) {
+			b.claim = func(q *store.Request) {
+				if now := b.now(q.Ref); now.Fingerprint != (store.Digest{}) {
+					q.Fingerprint = now.Fingerprint
+				}
+			}
+		},
+		"takes over another input": func(b *broken) {
+			b.takeOver = func(q *store.Request, seen *store.Record) { q.Fingerprint = seen.Fingerprint }
+		},
+		"takes over what was not seen": func(b *broken) {
+			b.takeOver = func(q *store.Request, seen *store.Record) { *seen = b.now(q.Ref) }
+		},
+		"does not know a repeated claim": func(b *broken) {
+			owned := map[store.Token]bool{}
+			b.claimed = func(q store.Request, r *store.Record, _ *error) {
+				if owned[q.Token] {
+					r.Token = store.NewToken()
+				}
+				owned[r.Token] = true
+			}
+		},
+		"lets two claim": func(b *broken) {
+			b.claimed = func(q store.Request, r *store.Record, _ *error) {
+				if r.State == store.InFlight && r.Ref == q.Ref && r.Fingerprint == q.Fingerprint {
+					r.Token = q.Token
+				}
+			}
+		},
+		"never loses a claim": func(b *broken) {
+			b.renewed = func(_ time.Duration, _ []store.Claim, lost *[]store.Claim) { *lost = nil }
+		},
+		"loses every claim": func(b *broken) {
+			b.renewed = func(_ time.Duration, held []store.Claim, lost *[]store.Claim) { *lost = held }
+		},
+		"restarts the fence after forget": func(b *broken) {
+			restarted := map[store.Ref]bool{}
+			b.amend = func(seen *store.Record, c *store.Change) { restarted[seen.Ref] = c.Verb == store.Forget }
+			b.claimed = func(q store.Request, r *store.Record, _ *error) {
+				if restarted[q.Ref] {
+					r.Fence = 1
+				}
+			}
+		},
+		"believes at once that nothing happened, by others": func(b *broken) {
+			b.amend = func(_ *store.Record, c *store.Change) { c.Force = c.Force || c.Who != "" && c.Verb != "" }
+		},
+		"believes the settle of owners to be zero": func(b *broken) {
+			b.report = func(_ *store.Claim, c *store.Change) { c.Settle = min(c.Settle, 0) }
+		},
+		"overrides without being told to": func(b *broken) {
+			b.amend = func(_ *store.Record, c *store.Change) { c.Override = true }
+		},
+		"needs nobody to amend": func(b *broken) {
+			b.amend = func(_ *store.Record, c *store.Change) { c.Who += "nobody" }
+		},
+		"cuts long text": func(b *broken) {
+			b.out = func(r *store.Record) { r.Operation = r.Operation[:min(len(r.Operation), 255)] }
+		},
+		"cuts bytes at NUL": func(b *broken) {
+			b.out = func(r *store.Record) {
+				if i := slices.Index(r.Fields, 0); i >= 0 {
+					r.Fields = r.Fields[:i]
+				}
+			}
+		},
+		"keeps milliseconds": func(b *broken) {
+			b.out = func(r *store.Record) { r.Lease = r.Lease.Truncate(time.Millisecond) }
+		},
+		"keeps nanoseconds": func(b *broken) {
+			b.out = func(r *store.Record) { r.Created = r.Created.Add(time.Nanosecond) }
+		},
+		"drops the outcome early": func(b *broken) {
+			b.out = func(r *store.Record) {
+				if r.Retention > 0 && !r.Now.Before(r.Expires) {
+					r.Outcome = nil
+				}
+			}
+		},
+		"shares slices": func(b *broken) {
+			shared := map[store.Ref]*store.Outcome{}
+			b.out = func(r *store.Record) {
+				if o := shared[r.Ref]; o != nil && r.Outcome != nil && o.Format != "" {
+					r.Outcome = o
+				}
+				shared[r.Ref] = r.Outcome
+			}
+		},
+		"claims although the context is done": func(b *broken) {
+			b.claimed = func(q store.Request, _ *store.Record, err *error) {
+				if *err == context.Canceled {
+					b.Store.Claim(context.Background(), q)
+				}
+			}
+		},
+		"forgets the first line of history": func(b *broken) {
+			b.history = func(h []store.Entry) []store.Entry { return h[min(1, len(h)):] }
+		},
+		"writes renewals into history": func(b *broken) {
+			b.history = func(h []store.Entry) []store.Entry { return append(h, store.Entry{Verb: store.Resumed}) }
+		},
+		"tells history backwards": func(b *broken) {
+			b.history = func(h []store.Entry) []store.Entry { slices.Reverse(h); return h }
+		},
+		"miscounts what it swept": func(b *broken) { b.tidied = func(n *int) { *n = min(*n, 1) } },
+		"gives all it has, whatever the limit": func(b *broken) {
+			b.filter = func(f *store.Filter) { f.Limit = store.MaxLimit }
+		},
+	}
+	for _, name := range fields[store.Request]("Ref", "Token", "Fingerprint", "Lease", "Remaining", "Excluded", "Settle") {
+		all["forgets Request."+name] = func(b *broken) {
+			b.claim = zero[store.Request](name)
+			b.takeOver = func(q *store.Request, _ *store.Record) { zero[store.Request](name)(q) }
+		}
+	}
+	for _, name := range fields[store.Record]("Ref", "Now") {
+		all["forgets Record."+name] = func(b *broken) { b.out = zero[store.Record](name) }
+	}
+	for _, name := range fields[store.Filter]() {
+		all["ignores Filter."+name] = func(b *broken) { b.filter = zero[store.Filter](name) }
+	}
+	for _, name := range fields[store.Entry]() {
+		all["forgets Entry."+name] = func(b *broken) {
+			b.history = func(h []store.Entry) []store.Entry {
+				for i := range h {
+					zero[store.Entry](name)(&h[i])
+				}
+				return h
+			}
+		}
+	}
+	// What Amend compares: one field at a time is taken from the record as it is.
+	for _, name := range []string{"Token", "Fence", "State", "Generation", "Finished"} {
+		all["amends whatever "+name+" was seen"] = func(b *broken) {
+			b.amend = func(seen *store.Record, _ *store.Change) { copyField(seen, b.now(seen.Ref), name) }
+		}
+	}
+	return all
+}
