@@ -138,6 +138,7 @@ func (l *lab) work(s setup) (stop func()) {
 		require.NoError(l.t, err)
 		c = l.dial(plugin)
 	}
+	s.worker.DeadlockDetectionTimeout = patience // the race detector on a busy machine is slow
 	w := sdkworker.New(c, l.queue, s.worker)
 	for name, f := range s.workflows {
 		w.RegisterWorkflowWithOptions(f, workflow.RegisterOptions{Name: name})
