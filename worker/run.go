@@ -34,6 +34,12 @@ const (
 	envProvider = "EFFECTONCE_PROVIDER"
 )
 
+// storeForms follows an error about the store's URL.
+const storeForms = `
+  sqlite:FILE                              a file for the workers of one machine, such as sqlite:effects.db
+  postgres://USER:PASSWORD@HOST/DATABASE   for any number of workers
+  memory:                                  forgets everything when the worker ends`
+
 // config is what the command line and the environment say.
 type config struct {
 	store     string
@@ -68,10 +74,7 @@ func runCommand(use string) *cobra.Command {
 func (c config) validate() error {
 	var faults []error
 	if c.store == "" {
-		faults = append(faults, fmt.Errorf("no store: set --store or %s to one of\n"+
-			"  sqlite:FILE                                a file for the workers of one machine, such as sqlite:effects.db\n"+
-			"  postgres://USER:PASSWORD@HOST/DATABASE     for any number of workers\n"+
-			"  memory:                                    forgets everything when the worker ends", envStore))
+		faults = append(faults, fmt.Errorf("no store: set --store or %s to one of%s", envStore, storeForms))
 	}
 	if c.provider == "" {
 		faults = append(faults, fmt.Errorf("no provider: set --provider or %s to its URL, such as http://127.0.0.1:8080 "+
@@ -88,6 +91,9 @@ func (c config) validate() error {
 // run works until ctx is done.
 func (c config) run(ctx context.Context) (err error) {
 	opened, err := storeurl.Open(ctx, c.store, storeurl.Options{})
+	if errors.Is(err, storeurl.ErrScheme) || errors.Is(err, storeurl.ErrSyntax) {
+		return fmt.Errorf("open the store: %w; it is one of%s", err, storeForms)
+	}
 	if err != nil {
 		return fmt.Errorf("open the store: %w", err)
 	}
@@ -114,6 +120,7 @@ func (c config) run(ctx context.Context) (err error) {
 	w := sdkworker.New(temporal, c.taskQueue, sdkworker.Options{WorkerStopTimeout: stopTimeout})
 	workflows.Register(w)
 	w.RegisterActivity(&activities.Activities{Provider: company})
+	slog.Info("effectonce worker", "store", opened.Name, "provider", c.provider, "task_queue", c.taskQueue)
 	return work(ctx, w, cmp.Or(options.Namespace, client.DefaultNamespace))
 }
 
