@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"github.com/effectonce/effectonce/store"
 )
@@ -48,7 +47,7 @@ func (s *Store) write(ctx context.Context, c *pgx.Conn, prev *row, next store.Re
 		next.Namespace, next.ScopeKind, next.ScopeID, next.Tenant, next.Operation, next.Intent,
 		next.WorkflowID, next.RunID,
 		moment(next.Lease), moment(next.Finished), string(next.State), format, data, context,
-		next.Now, string(verb), zeronull.Text(told(who)), zeronull.Text(told(why)),
+		moment(next.Now), string(verb), text(told(who)), text(told(why)),
 	}, func(rows pgx.Rows) error {
 		defer rows.Close()
 		written = rows.Next()
@@ -107,7 +106,7 @@ func (ch *change) run(ctx context.Context, s *Store, c *pgx.Conn) (store.Record,
 
 // logged reports whether the history knows of a write whose answer was lost.
 func (s *Store) logged(ctx context.Context, c *pgx.Conn, tried *row, verb store.Verb) (applied bool, err error) {
-	rows, err := c.Query(ctx, s.text.logged, uuid(tried.Root), tried.Key[:], tried.version, tried.Now, string(verb))
+	rows, err := c.Query(ctx, s.text.logged, uuid(tried.Root), tried.Key[:], tried.version, moment(tried.Now), string(verb))
 	if err != nil {
 		return false, err
 	}

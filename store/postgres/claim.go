@@ -87,7 +87,7 @@ func (s *Store) insert(ctx context.Context, c *pgx.Conn, q store.Request) (creat
 		statement{s.text.claim, []any{
 			uuid(q.Root), q.Key[:], q.Namespace, q.ScopeKind, q.ScopeID, q.Tenant, q.Operation, q.Intent,
 			q.WorkflowID, q.RunID, q.Attempt, digest(q.Scheduled), digest(q.Fingerprint), null(q.Fields),
-			uuid(q.Token), int64(q.Retention), q.Lease, q.Remaining, retained(q.Retention), told(q.Who),
+			uuid(q.Token), int64(q.Retention), interval(q.Lease), interval(q.Remaining), retained(q.Retention), text(told(q.Who)),
 		}, func(rows pgx.Rows) error {
 			defer rows.Close()
 			for rows.Next() {
@@ -118,12 +118,4 @@ func (s *Store) seen(ref store.Ref, scheduled store.Digest, own, other **row) st
 		}
 		return nil
 	}}
-}
-
-// retained is null for ever.
-func retained(d time.Duration) any {
-	if d == 0 {
-		return nil
-	}
-	return d
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/effectonce/effectonce/store"
 )
@@ -72,14 +73,14 @@ func (s *Store) Renew(ctx context.Context, lease time.Duration, held []store.Cla
 }
 
 func (s *Store) renew(ctx context.Context, c *pgx.Conn, lease time.Duration, held []store.Claim) (lost []store.Claim, err error) {
-	roots, keys := make([][16]byte, len(held)), make([][]byte, len(held))
-	tokens, fences := make([][16]byte, len(held)), make([]int64, len(held))
+	roots, keys := make([]pgtype.UUID, len(held)), make([][]byte, len(held))
+	tokens, fences := make([]pgtype.UUID, len(held)), make([]int64, len(held))
 	for i := range held {
 		h := &held[i]
-		roots[i], keys[i], tokens[i], fences[i] = h.Root, h.Key[:], h.Token, h.Fence
+		roots[i], keys[i], tokens[i], fences[i] = uuid(h.Root), h.Key[:], uuid(h.Token), h.Fence
 	}
 	err = s.send(ctx, c,
-		statement{s.text.renew, []any{roots, keys, tokens, fences, lease}, func(rows pgx.Rows) error {
+		statement{s.text.renew, []any{roots, keys, tokens, fences, interval(lease)}, func(rows pgx.Rows) error {
 			rows.Close()
 			return rows.Err()
 		}},

@@ -106,39 +106,10 @@ func (r *row) check(data, context []byte) error {
 	return nil
 }
 
-// Values as the table has them: what is empty is null where the column allows it.
-
-func null(b []byte) []byte {
-	if len(b) == 0 {
-		return nil
-	}
-	return b
-}
-
-func digest(d store.Digest) []byte {
-	if d == (store.Digest{}) {
-		return nil
-	}
-	return d[:]
-}
-
-// uuid is how a type of 16 bytes is sent.
-func uuid[T ~[16]byte](id T) [16]byte { return id }
-
-func moment(t time.Time) zeronull.Timestamptz { return zeronull.Timestamptz(t) }
-
 // own returns a copy: the caller of a report may leave before it is sent.
 func own(o *store.Outcome) *store.Outcome {
 	if o == nil {
 		return nil
 	}
 	return &store.Outcome{Format: o.Format, Data: bytes.Clone(o.Data), Context: bytes.Clone(o.Context)}
-}
-
-// outcome returns the three columns of an outcome, all null for nil.
-func outcome(o *store.Outcome) (format zeronull.Text, data, context []byte) {
-	if o == nil {
-		return "", nil, nil
-	}
-	return zeronull.Text(o.Format), null(o.Data), null(o.Context)
 }

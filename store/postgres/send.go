@@ -14,6 +14,8 @@ const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
 	lockNotAvailable     = "55P03"
+	undefinedTable       = "42P01"
+	undefinedColumn      = "42703"
 )
 
 // statement is one statement, and who reads its rows.

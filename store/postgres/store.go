@@ -92,5 +92,8 @@ func failed(what string, k key.Key, err error) error {
 	if err == nil {
 		return nil
 	}
+	if code := state(err); code == undefinedTable || code == undefinedColumn {
+		return fmt.Errorf("%s %s: %w (postgres.Migrate makes the tables; was it called for this schema, by this version?)", what, k, err)
+	}
 	return fmt.Errorf("%s %s: %w", what, k, err)
 }
