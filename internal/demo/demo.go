@@ -39,13 +39,22 @@ const patience = 2 * time.Minute
 var quiet = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
 
 // Run runs the demo and prints its table.
-func Run(ctx context.Context, o Options) (err error) {
+func Run(ctx context.Context, o Options) error {
 	chosen, err := choose(o.Only)
 	if err != nil {
 		return err
 	}
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
+	err = o.run(ctx, chosen, fail)
+	if ctx.Err() != nil && err != nil && !errors.Is(err, ErrBroken) {
+		// What failed meanwhile failed because of that.
+		return fmt.Errorf("the demo was stopped: %w", context.Cause(ctx))
+	}
+	return err
+}
+
+func (o Options) run(ctx context.Context, chosen []row, fail context.CancelCauseFunc) (err error) {
 	cli, err := temporalCLI(ctx, o.Progress)
 	if err != nil {
 		return err
@@ -63,7 +72,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	say(o.Progress, "Temporal UI: %s (until the demo ends; --keep leaves it running)", c.temporal.UI())
 	lines := c.playAll(ctx, chosen, o.Progress)
 	if ctx.Err() != nil {
-		return fmt.Errorf("the demo was stopped: %w", context.Cause(ctx))
+		return context.Cause(ctx)
 	}
 	printTable(o.Out, lines, time.Since(begun))
 	if o.Keep {

@@ -41,7 +41,7 @@ func (s *session) resolveHeld(ctx context.Context, run client.WorkflowRun) (acti
 	if err != nil {
 		return activities.Receipt{}, fmt.Errorf("resolve the refund of %s: %w", run.GetID(), err)
 	}
-	s.note = fmt.Sprintf("The refund of row %s was held, because nobody knew whether it had happened, and resolved as by\n  %s", s.row.id,
+	s.note = fmt.Sprintf("The refund of row %s was held, because nobody knew whether it had happened, and resolved as this does:\n  %s", s.row.id,
 		strings.Join([]string{
 			"effectonce resolve", key, "--store", quoted(s.storeURL), "--applied", "--result", quoted(string(result)),
 			"--who", operator, "--why", quoted(reason),

@@ -51,18 +51,18 @@ var (
 // rows is the whole demo.
 var rows = []row{
 	{
-		id: "a", title: "answer lost after the refund, activity retried",
+		id: "a", title: "answer lost after the refund, then a retry",
 		scope: effectonce.Run, unknown: rerun, honoursKeys: true,
 		faults: []provider.Fault{{Count: 1, Ending: provider.EndClose}},
 		play:   oneRefund, promised: 1, kinds: refunds,
 	},
 	{
-		id: "b", title: "worker killed after the effect, another goes on",
+		id: "b", title: "worker killed between effect and record",
 		scope: effectonce.Run, unknown: reconcile,
 		ownWorkers: true, play: workerKilled, promised: 1, kinds: refunds,
 	},
 	{
-		id: "c", title: "the same, but the provider cannot be asked",
+		id: "c", title: "the same, and the provider cannot be asked",
 		scope: effectonce.Run, unknown: hold, mute: true,
 		ownWorkers: true, play: workerKilledThenResolved, promised: 1, kinds: refunds,
 	},
@@ -84,12 +84,12 @@ var rows = []row{
 		play: modelAsksAgain, promised: 1, kinds: refunds,
 	},
 	{
-		id: "g", title: "three equal reminders on purpose, then a reset",
+		id: "g", title: "three equal reminders on purpose, then reset",
 		scope: effectonce.Call, unknown: reconcile,
 		play: remindersThenReset, promised: 3, kinds: reminders,
 	},
 	{
-		id: "h", title: "two orders whose IDs differ in the 19th digit",
+		id: "h", title: "two orders, IDs differ in the 19th digit",
 		scope: effectonce.Tenant, unknown: reconcile,
 		play: neighbouringOrders, promised: 2, kinds: refunds, harmless: true,
 	},
