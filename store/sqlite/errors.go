@@ -79,9 +79,14 @@ func typed(err error) error {
 
 // explain says what was being done when err came up. Answers of the contract and
 // the caller's own reasons to stop are passed on as they are.
-func explain(doing string, err error) error {
+func (s *Store) explain(doing string, err error) error {
 	if err == nil || refused(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
+	}
+	select {
+	case <-s.writer.closing:
+		err = ErrClosed
+	default:
 	}
 	return fmt.Errorf("sqlite: %s: %w", doing, typed(err))
 }

@@ -13,8 +13,10 @@ import (
 
 // Lookup implements [store.Lister]. It goes through the index of all records.
 func (s *Store) Lookup(ctx context.Context, k key.Key) (store.Record, error) {
-	r, err := scan(s.reads.QueryRowContext(ctx, "SELECT id, "+columns+" FROM records WHERE key = ?", k[:]), now())
-	return r.Record, explain(fmt.Sprintf("look up %s", k), err)
+	now := now()
+	rows, err := s.reads.QueryContext(ctx, "SELECT id, "+columns+" FROM records WHERE key = ?", k[:])
+	r, err := one(rows, err, now)
+	return r.Record, s.explain(fmt.Sprintf("look up %s", k), err)
 }
 
 // List implements [store.Lister].
@@ -41,11 +43,11 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]store.Record, error
 	query += " ORDER BY root, key LIMIT ?"
 	rows, err := s.reads.QueryContext(ctx, query, append(args, f.Size())...)
 	if err != nil {
-		return nil, explain("list", err)
+		return nil, s.explain("list", err)
 	}
 	all, err := records(rows, now)
 	if err != nil {
-		return nil, explain("list", err)
+		return nil, s.explain("list", err)
 	}
 	page := make([]store.Record, len(all))
 	for i, r := range all {
@@ -77,12 +79,12 @@ func records(rows *sql.Rows, now time.Time) (all []row, err error) {
 func (s *Store) History(ctx context.Context, ref store.Ref) ([]store.Entry, error) {
 	r, err := s.get(ctx, ref)
 	if err != nil {
-		return nil, explain("history", err)
+		return nil, s.explain("history", err)
 	}
 	rows, err := s.reads.QueryContext(ctx, `SELECT at, verb, from_state, to_state, token, fence, generation, attempt,
 		workflow_id, run_id, who, why FROM history WHERE record = ? ORDER BY n`, r.id)
 	if err != nil {
-		return nil, explain("history", err)
+		return nil, s.explain("history", err)
 	}
 	defer rows.Close() //nolint:errcheck // Err has it
 	var all []store.Entry
@@ -92,14 +94,14 @@ func (s *Store) History(ctx context.Context, ref store.Ref) ([]store.Entry, erro
 		var token []byte
 		if err := rows.Scan(&at, &e.Verb, &e.From, &e.To, &token, &e.Fence, &e.Generation, &e.Attempt,
 			&e.WorkflowID, &e.RunID, &e.Who, &e.Why); err != nil {
-			return nil, explain("history", err)
+			return nil, s.explain("history", err)
 		}
 		if e.At = toTime(at); !fillOrNone(e.Token[:], token) {
 			return nil, fmt.Errorf("sqlite: history of %s: %w", ref.Key, store.ErrCorrupt)
 		}
 		all = append(all, e)
 	}
-	return all, explain("history", rows.Err())
+	return all, s.explain("history", rows.Err())
 }
 
 // Sweep implements [store.Janitor].
@@ -145,5 +147,5 @@ func (s *Store) tidy(ctx context.Context, limit int, predicate, order string, ve
 		}
 		return unreadable // a record that cannot be read does not keep the others
 	})
-	return n, explain(string(verb), err)
+	return n, s.explain(string(verb), err)
 }

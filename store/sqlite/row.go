@@ -3,7 +3,6 @@ package sqlite
 import (
 	"bytes"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -52,22 +51,34 @@ type row struct {
 	store.Record
 }
 
-// scan reads "id, "+columns, from a *sql.Row or *sql.Rows. A row that makes no sense
-// is [store.ErrCorrupt]; no row is [store.ErrNotFound].
-func scan(from interface{ Scan(into ...any) error }, now time.Time) (row, error) {
+// one reads a single row of "id, "+columns; no row is [store.ErrNotFound].
+func one(rows *sql.Rows, err error, now time.Time) (row, error) {
+	if err != nil {
+		return row{}, err
+	}
+	defer rows.Close() //nolint:errcheck // Err has it
+	if !rows.Next() {
+		if rows.Err() != nil {
+			return row{}, rows.Err()
+		}
+		return row{}, store.ErrNotFound
+	}
+	return scan(rows, now)
+}
+
+// scan reads the row that rows are at. One that makes no sense is [store.ErrCorrupt].
+func scan(rows *sql.Rows, now time.Time) (row, error) {
 	var r row
 	var root, k, scheduled, fingerprint, token []byte
 	var lease, deadline, prior, created, finished, expires sql.NullInt64
 	var format sql.NullString
 	var o store.Outcome
-	err := from.Scan(&r.id, &root, &k, &r.Namespace, &r.ScopeKind, &r.ScopeID, &r.Tenant, &r.Operation, &r.Intent,
+	err := rows.Scan(&r.id, &root, &k, &r.Namespace, &r.ScopeKind, &r.ScopeID, &r.Tenant, &r.Operation, &r.Intent,
 		&r.WorkflowID, &r.RunID, &r.Attempt, &scheduled, &fingerprint, &r.Fields, &r.State, &token, &r.Fence, &r.Generation,
 		&lease, &deadline, &prior, &format, &o.Data, &o.Context, &r.Retention, &created, &finished, &expires)
 	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return row{}, store.ErrNotFound
-	case err != nil && code(err) != 0:
-		return row{}, err
+	case err != nil && rows.Err() != nil: // the context is done, or the store is closed
+		return row{}, rows.Err()
 	case err != nil:
 		return row{}, fmt.Errorf("row %d: %w: %w", r.id, store.ErrCorrupt, err)
 	}

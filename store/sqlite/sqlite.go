@@ -35,8 +35,10 @@ type Options struct {
 
 // Store keeps records in an SQLite file; see [Open].
 type Store struct {
-	db          *sql.DB // the writer's connection
-	reads       *sql.DB // everybody else's, read-only
+	db          *sql.DB   // has one connection,
+	conn        *sql.Conn // the writer's,
+	tx          tx        // with its statements
+	reads       *sql.DB   // everybody else's, read-only
 	byRef       *sql.Stmt
 	byScheduled *sql.Stmt
 	writer      *writer
@@ -83,12 +85,10 @@ func open(ctx context.Context, path string, opts Options) (_ *Store, err error) 
 		return nil, err
 	}
 	s.db.SetMaxOpenConns(1)
-	c, err := s.ready(ctx, opts.BusyTimeout)
-	if err != nil {
+	if err = s.ready(ctx, opts.BusyTimeout); err != nil {
 		return nil, err
 	}
-	t, err := prepare(ctx, c)
-	if err != nil {
+	if s.tx, err = prepare(ctx, s.conn); err != nil {
 		return nil, err
 	}
 	if s.reads, err = sql.Open("sqlite", dsn(abs, "mode=rw", "_pragma=busy_timeout(1000)", "_pragma=query_only(1)")); err != nil {
@@ -102,28 +102,28 @@ func open(ctx context.Context, path string, opts Options) (_ *Store, err error) 
 	if s.byScheduled, err = s.reads.PrepareContext(ctx, selectByScheduled); err != nil {
 		return nil, err
 	}
-	s.writer = startWriter(t, opts.BusyTimeout)
+	s.writer = startWriter(s.tx, opts.BusyTimeout)
 	s.close = sync.OnceValue(s.shut)
 	return s, nil
 }
 
 // ready opens the connection that writes and prepares the file. Other processes may
 // be doing the same at this moment, so whatever is busy is tried again.
-func (s *Store) ready(ctx context.Context, patience time.Duration) (c *sql.Conn, err error) {
+func (s *Store) ready(ctx context.Context, patience time.Duration) (err error) {
 	for deadline := time.Now().Add(patience); ; {
 		err = nil // of the try before
-		if c == nil {
-			c, err = s.db.Conn(ctx)
+		if s.conn == nil {
+			s.conn, err = s.db.Conn(ctx)
 		}
 		if err == nil {
-			err = prepareFile(ctx, c)
+			err = prepareFile(ctx, s.conn)
 		}
 		if code(err) != codes.SQLITE_BUSY || time.Now().After(deadline) {
-			return c, err
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return c, errors.Join(context.Cause(ctx), err)
+			return errors.Join(context.Cause(ctx), err)
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
@@ -157,10 +157,15 @@ func (s *Store) shut() (err error) {
 	if s.writer != nil {
 		s.writer.stop()
 	}
-	for _, db := range []*sql.DB{s.reads, s.db} {
-		if db != nil {
-			err = errors.Join(err, db.Close())
-		}
+	if s.reads != nil {
+		err = s.reads.Close()
+	}
+	if s.conn != nil { // the last to close moves what is in the log into the file
+		err = errors.Join(err, s.tx.close())
+		err = errors.Join(err, s.conn.Close())
+	}
+	if s.db != nil {
+		err = errors.Join(err, s.db.Close())
 	}
 	return err
 }

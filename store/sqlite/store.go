@@ -17,7 +17,7 @@ func (s *Store) Claim(ctx context.Context, q store.Request) (store.Record, error
 	// A later attempt mostly finds an outcome, and needs no lock to read it.
 	if q.Attempt > 1 {
 		if r, ok, err := s.answered(ctx, q); ok || err != nil {
-			return r, explain(fmt.Sprintf("claim %s", q.Key), err)
+			return r, s.explain(fmt.Sprintf("claim %s", q.Key), err)
 		}
 	}
 	return s.change(ctx, "claim", q.Ref, func(t tx) (store.Record, error) {
@@ -109,7 +109,7 @@ func (s *Store) change(ctx context.Context, verb string, ref store.Ref, f func(t
 	if err != nil && !refused(err) {
 		r = store.Record{}
 	}
-	return own(r), explain(fmt.Sprintf("%s %s", verb, ref.Key), err)
+	return own(r), s.explain(fmt.Sprintf("%s %s", verb, ref.Key), err)
 }
 
 // Renew implements [store.Store].
@@ -142,13 +142,13 @@ func (s *Store) Renew(ctx context.Context, lease time.Duration, held []store.Cla
 	if err != nil {
 		lost = nil
 	}
-	return lost, explain("renew", err)
+	return lost, s.explain("renew", err)
 }
 
 // Get implements [store.Store].
 func (s *Store) Get(ctx context.Context, ref store.Ref) (store.Record, error) {
 	r, err := s.get(ctx, ref)
-	return r.Record, explain(fmt.Sprintf("get %s", ref.Key), err)
+	return r.Record, s.explain(fmt.Sprintf("get %s", ref.Key), err)
 }
 
 func (s *Store) get(ctx context.Context, ref store.Ref) (row, error) {
@@ -156,7 +156,9 @@ func (s *Store) get(ctx context.Context, ref store.Ref) (row, error) {
 		return row{}, context.Cause(ctx)
 	}
 	// A look-up by index is over before a context could interrupt it.
-	return scan(s.byRef.QueryRowContext(context.WithoutCancel(ctx), ref.Root[:], ref.Key[:]), now())
+	now := now()
+	rows, err := s.byRef.QueryContext(context.WithoutCancel(ctx), ref.Root[:], ref.Key[:])
+	return one(rows, err, now)
 }
 
 // answered returns the answer to a claim that changes nothing, from what is on disk.
@@ -165,7 +167,9 @@ func (s *Store) answered(ctx context.Context, q store.Request) (store.Record, bo
 		if ctx.Err() != nil {
 			return store.Record{}, false, context.Cause(ctx)
 		}
-		other, err := scan(s.byScheduled.QueryRowContext(context.WithoutCancel(ctx), q.Scheduled[:]), now())
+		now := now()
+		rows, err := s.byScheduled.QueryContext(context.WithoutCancel(ctx), q.Scheduled[:])
+		other, err := one(rows, err, now)
 		if err == nil && other.Ref != q.Ref || err != nil && !errors.Is(err, store.ErrNotFound) {
 			return other.Record, err == nil, err
 		}

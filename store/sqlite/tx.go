@@ -43,11 +43,18 @@ func prepare(ctx context.Context, c *sql.Conn) (tx, error) {
 	} {
 		stmt, err := c.PrepareContext(ctx, text)
 		if err != nil {
-			return tx{}, err
+			return t, err
 		}
 		t.stmts[text] = stmt
 	}
 	return t, nil
+}
+
+func (t tx) close() (err error) {
+	for _, stmt := range t.stmts {
+		err = errors.Join(err, stmt.Close())
+	}
+	return err
 }
 
 func (t tx) exec(text string, args ...any) (sql.Result, error) { return t.stmts[text].Exec(args...) }
@@ -57,7 +64,8 @@ func (t tx) exec(text string, args ...any) (sql.Result, error) { return t.stmts[
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
 func (t tx) record(ref store.Ref, now time.Time) (row, error) {
-	return scan(t.stmts[selectByRef].QueryRow(ref.Root[:], ref.Key[:]), now)
+	rows, err := t.stmts[selectByRef].Query(ref.Root[:], ref.Key[:])
+	return one(rows, err, now)
 }
 
 // otherOf returns the record that q's scheduled activity claimed, if it is another
@@ -66,7 +74,8 @@ func (t tx) otherOf(q store.Request, now time.Time) (store.Record, bool, error) 
 	if q.Scheduled == (store.Digest{}) {
 		return store.Record{}, false, nil
 	}
-	r, err := scan(t.stmts[selectByScheduled].QueryRow(q.Scheduled[:]), now)
+	rows, err := t.stmts[selectByScheduled].Query(q.Scheduled[:])
+	r, err := one(rows, err, now)
 	if errors.Is(err, store.ErrNotFound) {
 		return store.Record{}, false, nil
 	}
