@@ -16,13 +16,9 @@ func (c *compiler) collect(t reflect.Type) ([]field, bool) {
 		class class
 	}
 	var all []field
-	seen := map[reflect.Type]bool{}
 	for next := []level{{typ: t}}; len(next) > 0; {
 		current := next
 		next = nil
-		for _, s := range current {
-			seen[s.typ] = true
-		}
 		for _, s := range current {
 			for i := range s.typ.NumField() {
 				sf := s.typ.Field(i)
@@ -37,7 +33,7 @@ func (c *compiler) collect(t reflect.Type) ([]field, bool) {
 				switch {
 				case f.name != "":
 					all = append(all, f)
-				case f.typ != nil && !seen[f.typ]:
+				case f.typ != nil:
 					next = append(next, level{f.typ, f.index, f.class})
 				}
 			}

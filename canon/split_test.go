@@ -224,6 +224,7 @@ func TestSplitAbsentIdentity(t *testing.T) {
 		{"nil argument", "/0", []any{nil, "x"}},
 		{"zero argument", "/0", []any{"", "x"}},
 		{"zero argument at the end", "/1", []any{"x", 0}},
+		{"zero argument before another identity", "/0", []any{"", "x"}},
 		{"member of a map", "/0/id", []any{map[string]any{"x": 1}}},
 		{"member of raw text", "/0/id", []any{json.RawMessage(`{"x":1}`)}},
 		{"null in a map", "/0/id", []any{map[string]any{"id": nil}}},
@@ -237,7 +238,11 @@ func TestSplitAbsentIdentity(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := canon.Fields{Identity: []string{tt.path}}.Split(tt.args)
+			fields := canon.Fields{Identity: []string{tt.path}}
+			if len(tt.args) > 1 && tt.path == "/0" {
+				fields.Identity = append(fields.Identity, "/1")
+			}
+			_, err := fields.Split(tt.args)
 			var e *canon.Error
 			if !errors.Is(err, canon.ErrAbsent) || !errors.Is(err, canon.ErrRefused) || !errors.As(err, &e) || e.Path != tt.path {
 				t.Errorf("got %v", err)
