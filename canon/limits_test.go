@@ -2,6 +2,7 @@ package canon_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -42,6 +43,13 @@ func TestMaxDepth(t *testing.T) {
 	}
 	got, err = canon.Value(nil, []any{marshaler(lists(1000))})
 	checkRefused(t, got, err, canon.ErrDepth)
+
+	// So does the list of arguments.
+	if _, err := (canon.Fields{}).Split([]any{json.RawMessage(lists(999))}); err != nil {
+		t.Errorf("depth 1,000: %v", err)
+	}
+	_, err = canon.Fields{}.Split([]any{json.RawMessage(lists(1000))})
+	checkRefused(t, nil, err, canon.ErrDepth)
 
 	got, err = canon.Text(nil, lists(4), canon.MaxDepth(3))
 	checkRefused(t, got, err, canon.ErrDepth)
