@@ -45,7 +45,7 @@ func openExisting(ctx context.Context, url string) (*storeurl.Opened, error) {
 
 // main runs the command that args say and returns the exit code.
 func (c *cli) main(ctx context.Context, args []string) int {
-	root := c.root()
+	root := c.root() //nolint:contextcheck // its commands get the context from ExecuteContext
 	root.SetArgs(args)
 	root.SetIn(c.in)
 	root.SetOut(c.out)

@@ -136,6 +136,25 @@ func TestAnswersOfTheStore(t *testing.T) {
 	}
 }
 
+func TestSettlesFor30SecondsByDefault(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	s := memory.New(memory.Options{Clock: func() time.Time { return now }})
+	keys, err := seed(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(29 * time.Second)
+	code, _, errs := run(s, "resolve", keys["UNKNOWN"], "--not-applied", "--why=w")
+	if code != 1 || !strings.Contains(errs, "(in 1s)") {
+		t.Errorf("after 29s: exit code %d, error %q", code, errs)
+	}
+	now = now.Add(2 * time.Second)
+	if code, _, errs = run(s, "resolve", keys["UNKNOWN"], "--not-applied", "--why=w"); code != 0 {
+		t.Errorf("after 31s: exit code %d, error %q", code, errs)
+	}
+}
+
 func TestStoreThatCannotBeListed(t *testing.T) {
 	t.Parallel()
 	s := memory.New(memory.Options{})

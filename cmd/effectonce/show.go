@@ -25,7 +25,7 @@ and why.
 
 The outcome itself is shown with --outcome only: it may be personal data. What a
 worker recorded is in the worker's encoding, shown as base64.`,
-		Example: `  effectonce show eo1_… 
+		Example: `  effectonce show eo1_…
   effectonce show eo1_… --json | jq .history`,
 		Args: cobra.ExactArgs(1),
 		RunE: c.run(func(ctx context.Context, args []string) error {

@@ -6,10 +6,10 @@ import "errors"
 // again cannot help.
 var (
 	// ErrNoURL is returned when the URL is empty.
-	ErrNoURL = errors.New("no store URL: give one of sqlite:FILE, postgres://USER:PASSWORD@HOST/DATABASE, memory:")
+	ErrNoURL = errors.New("no store URL: give one of memory:, sqlite:FILE, postgres://USER:PASSWORD@HOST/DATABASE")
 
 	// ErrScheme is returned when the URL starts with a scheme that is not known.
-	ErrScheme = errors.New("unknown kind of store: the URL must start with sqlite:, postgres:// or memory:")
+	ErrScheme = errors.New("unknown kind of store: the URL must start with memory:, sqlite: or postgres://")
 
 	// ErrSyntax is returned when what follows the scheme makes no sense.
 	ErrSyntax = errors.New("malformed store URL")

@@ -60,7 +60,7 @@ func Open(ctx context.Context, url string, opts Options) (*Opened, error) {
 func openMemory(rest string, opts Options) (*Opened, error) {
 	switch {
 	case rest != "":
-		return nil, fmt.Errorf("%w: nothing follows memory:", ErrSyntax)
+		return nil, fmt.Errorf("%w: memory: takes nothing behind it", ErrSyntax)
 	case opts.Existing:
 		return nil, fmt.Errorf("%w: memory: lives and dies with its process and cannot be opened from another", ErrMissing)
 	}

@@ -103,10 +103,10 @@ func TestFaultsOfTheURL(t *testing.T) {
 		says      string
 	}{
 		{"Empty", "", storeurl.ErrNoURL, "sqlite:FILE"},
-		{"NoScheme", "records.db", storeurl.ErrScheme, "must start with sqlite:"},
+		{"NoScheme", "records.db", storeurl.ErrScheme, "must start with memory:, sqlite: or postgres://"},
 		{"UnknownScheme", "mysql://u:s3cr3t@h/db", storeurl.ErrScheme, "postgres://"},
 		{"SchemeIsCaseSensitive", "SQLite:a.db", storeurl.ErrScheme, "sqlite:"},
-		{"MemoryWithMore", "memory:a", storeurl.ErrSyntax, "nothing follows memory:"},
+		{"MemoryWithMore", "memory:a", storeurl.ErrSyntax, "takes nothing behind it"},
 		{"SQLiteWithoutFile", "sqlite:", storeurl.ErrSyntax, "sqlite:records.db"},
 		{"SQLiteWithoutFileAsURL", "sqlite://", storeurl.ErrSyntax, "sqlite:records.db"},
 		{"SQLiteWithHost", "sqlite://data/a.db", storeurl.ErrSyntax, "sqlite:data/a.db"},
