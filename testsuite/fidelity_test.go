@@ -72,8 +72,7 @@ func callShapes(ctx workflow.Context) (map[string]string, error) {
 
 // What is replayed is what was recorded, byte by byte, whatever the shape, encrypted
 // where the codec encrypts, and readable in the workflow that gets it.
-func TestReplayIsVerbatim(t *testing.T) {
-	t.Parallel()
+func TestReplayIsVerbatim(t *testing.T) { // not parallel: megabytes under the race detector
 	for name, c := range map[string]struct {
 		converter converter.DataConverter
 		elsewhere bool // the same bytes in another workflow too
@@ -84,7 +83,6 @@ func TestReplayIsVerbatim(t *testing.T) {
 		"BoundToTheWorkflowByID": {newSealing(true), false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			l := newLab(t, encoding(c.converter))
 			policies := map[string]interceptor.Policy{}
 			for _, shape := range shapeNames {

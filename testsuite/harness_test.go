@@ -24,7 +24,6 @@ import (
 	"github.com/effectonce/effectonce/internal/provider"
 	"github.com/effectonce/effectonce/internal/services"
 	"github.com/effectonce/effectonce/store"
-	"github.com/effectonce/effectonce/store/memory"
 )
 
 func TestMain(m *testing.M) {
@@ -35,13 +34,13 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	// The tests wait for a server's timers far more than they compute.
 	if flag.Lookup("test.parallel").Value.String() == fmt.Sprint(flag.Lookup("test.parallel").DefValue) {
-		_ = flag.Set("test.parallel", "16")
+		_ = flag.Set("test.parallel", "8")
 	}
 	services.Main(m)
 }
 
-// patience bounds every wait. No test needs a tenth of it.
-const patience = 90 * time.Second
+// patience bounds every wait. No test needs a tenth of it on a quiet machine.
+const patience = 3 * time.Minute
 
 // lab is the world of one test: a namespace on a real Temporal server, a provider
 // reached over HTTP, and a store.
@@ -75,7 +74,7 @@ func newLab(t *testing.T, with ...func(*lab)) *lab {
 		o(l)
 	}
 	if l.store == nil {
-		l.store = memory.New(memory.Options{})
+		l.store = opened(t, inFile(t))
 	}
 	l.client = l.dial()
 	return l

@@ -72,7 +72,7 @@ func processRun(text string) error {
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
 		return err
 	}
-	s, err := openStore(context.Background(), p.Store)
+	s, _, err := openStore(context.Background(), p.Store)
 	if err != nil {
 		return err
 	}
