@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	sdktest "go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
@@ -402,4 +403,56 @@ func TestLocalActivity_IsProtectedToo(t *testing.T) {
 	require.Equal(t, receipt{"a", 500}, result(t, w.run(local)))
 	require.Equal(t, receipt{"a", 500}, result(t, w.run(local)))
 	require.Equal(t, 1, w.runs())
+}
+
+// flakyCodec is a codec behind a network.
+type flakyCodec struct{ failures int }
+
+func (f *flakyCodec) Encode(p []*commonpb.Payload) ([]*commonpb.Payload, error) {
+	if f.failures--; f.failures >= 0 {
+		return nil, errDown
+	}
+	return p, nil
+}
+
+func (f *flakyCodec) Decode(p []*commonpb.Payload) ([]*commonpb.Payload, error) { return p, nil }
+
+func TestResult_ACodecThatIsDownForAMomentLosesNoResult(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, interceptor.Policy{Scope: effectonce.Namespace, Unknown: interceptor.Hold()}, succeed, func(o *interceptor.Options) {
+			o.DataConverter = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), &flakyCodec{failures: 3})
+		})
+		out, err := w.attempt(order7)
+		require.NoError(t, err)
+		require.Equal(t, receipt{"a", 500}, out)
+	})
+}
+
+func TestRun_DoesNotStartABodyOnAContextThatIsDone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newBroken()
+		slow := true
+		s.claim = func() error {
+			if slow {
+				time.Sleep(time.Hour) // longer than the attempt has
+			}
+			return nil
+		}
+		w := newWorldOn(t, patient{s}, interceptor.Policy{Scope: effectonce.Namespace, Unknown: interceptor.Hold()}, succeed)
+		_, err := w.attempt(order7)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Zero(t, w.runs())
+		slow = false
+		_, err = w.attempt(order7)
+		require.NoError(t, err, "nothing was started, so nothing is held")
+	})
+}
+
+// patient is a store that claims even if the caller has gone.
+type patient struct{ *broken }
+
+func (p patient) Claim(ctx context.Context, q store.Request) (store.Record, error) {
+	return p.broken.Claim(context.WithoutCancel(ctx), q)
 }

@@ -54,7 +54,9 @@ func TestNotApplied_AfterALostAnswerWaitsForSettlingAndKeepsTheKey(t *testing.T)
 func TestNotApplied_AfterReconcileExcludedTheFirstRequestIsANewRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		ask := func(context.Context, interceptor.Question) (interceptor.Answer, error) { return interceptor.NotApplied(), nil }
+		ask := func(context.Context, interceptor.Question) (interceptor.Answer, error) {
+			return interceptor.NotApplied(), nil
+		}
 		w := newWorld(t, interceptor.Policy{Scope: effectonce.Namespace, Unknown: interceptor.Reconcile(ask)}, func(ctx context.Context, run int, in chargeIn) (receipt, error) {
 			switch run {
 			case 1:

@@ -60,22 +60,26 @@ func (c *call) failureConverter(e encodingContext) converter.FailureConverter {
 }
 
 // encodeResult turns what a body returned into an outcome, before it is recorded: a
-// result that cannot be encoded must not make the effect repeat.
-func (c *call) encodeResult(ctx context.Context, result any) (out *store.Outcome) {
+// result that cannot be encoded must not make the effect repeat. A codec that is not
+// reachable just now is tried again, within RecordTimeout.
+func (c *call) encodeResult(ctx context.Context, result any) *store.Outcome {
 	own := contextOf(c.info)
 	bound, err := json.Marshal(own)
 	if err != nil {
 		return lost(err)
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			out = lost(fmt.Errorf("the data converter panicked: %v", p))
-		}
-	}()
 	payloads, ok := result.(*commonpb.Payloads) // local activities in the test environment come encoded
 	if !ok && result != nil {
-		if payloads, err = c.dataConverter(ctx, own).ToPayloads(result); err != nil {
-			return lost(err)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.ic.opts.RecordTimeout)
+		defer cancel()
+		for pause := newBackoff(); ; {
+			payloads, err = toPayloads(c.dataConverter(ctx, own), result)
+			if err == nil {
+				break
+			}
+			if errors.Is(err, converter.ErrUnableToEncode) || pause.sleep(ctx) != nil {
+				return lost(err)
+			}
 		}
 	}
 	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(payloads)
@@ -83,6 +87,16 @@ func (c *call) encodeResult(ctx context.Context, result any) (out *store.Outcome
 		return lost(err)
 	}
 	return &store.Outcome{Format: outcome.Result, Data: data, Context: bound}
+}
+
+// toPayloads encodes a result. A converter that panics cannot encode it.
+func toPayloads(dc converter.DataConverter, result any) (p *commonpb.Payloads, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: the data converter panicked: %v", converter.ErrUnableToEncode, r)
+		}
+	}()
+	return dc.ToPayloads(result)
 }
 
 func lost(err error) *store.Outcome {

@@ -17,6 +17,11 @@ import (
 func (c *call) run(ctx context.Context, rec store.Record) (result any, err error, refused *store.Record) {
 	c.ran = true
 	held := rec.Claim()
+	if err := context.Cause(ctx); err != nil {
+		// Too late to start. Nothing was sent: the next attempt may go on at once.
+		_, reportErr := c.report(ctx, held, store.Change{Verb: store.Release, Who: c.request.Who, Why: "not started"})
+		return nil, errors.Join(err, reportErr), nil
+	}
 
 	// 5. Run the body, with the lease renewed. A body that panics or exits its
 	// goroutine leaves the outcome unknown; the panic goes on untouched.
