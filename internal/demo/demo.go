@@ -146,16 +146,14 @@ func (c *company) playAll(ctx context.Context, chosen []row, progress io.Writer)
 
 // perform runs one trial and counts what became of it.
 func (c *company) perform(ctx context.Context, t trial, progress io.Writer) (r result) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it took longer than %s", patience))
+	limited, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it took longer than %s", patience))
 	defer cancel()
 	begun := time.Now()
 	s := &session{trial: t, company: c}
 	if err := c.provider.SetFaults(ctx, t.row.behaviour(t)); err != nil {
 		return result{err: err}
 	}
-	if err := t.row.play(ctx, s); err != nil {
-		r.err = err
-	}
+	r.err = t.row.play(limited, s)
 	if err := s.measure(ctx, &r); err != nil {
 		r.err = errors.Join(r.err, err)
 	}
