@@ -72,7 +72,7 @@ func TestBrokenRulesAreFound(t *testing.T) {
 func TestTheLibraryBringsNoDriver(t *testing.T) {
 	t.Parallel()
 	deps := golang(t, root, "list", "-deps", "./interceptor", "./store/memory")
-	names := strings.Fields(string(deps))
+	names := strings.Fields(deps)
 	require.Contains(t, names, module+"/interceptor")
 	require.Contains(t, names, module+"/store/memory")
 	assert.Empty(t, drivers(names))

@@ -197,7 +197,7 @@ func servePostgres(ctx context.Context, programs, data, password string, dir *fo
 	if err != nil {
 		return nil, err
 	}
-	child, err := process.Start(context.Background(), process.Command{ //nolint:contextcheck // ctx bounds the start, not the server
+	child, err := process.Start(context.Background(), process.Command{ // ctx bounds the start, not the server
 		Path: filepath.Join(programs, "postgres"),
 		Args: []string{
 			"-D", data, "-p", strconv.Itoa(port),

@@ -15,15 +15,14 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	path, err := temporalcli.Find(ctx)
 	if errors.Is(err, temporalcli.ErrNotFound) {
 		path, err = temporalcli.Build(ctx, os.Stderr)
 	}
+	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		stop()
-		os.Exit(1) //nolint:gocritic // stop was called
+		os.Exit(1)
 	}
 	fmt.Println(path)
 }
