@@ -87,15 +87,8 @@ func (p *program) end(t *testing.T, within time.Duration) int {
 		return p.ProcessState.ExitCode()
 	case <-time.After(within):
 		_ = p.Process.Signal(syscall.SIGQUIT) // its stacks tell what it waits for
-		<-ended
-		t.Fatalf("the program did not end within %s:\n%s", within, p.err.String())
+		err := <-ended
+		t.Fatalf("the program did not end within %s (%v):\n%s", within, err, p.err.String())
 		return -1
 	}
-}
-
-// says waits until the output has text in it.
-func says(t *testing.T, p *program, o *output, text string) {
-	t.Helper()
-	require.Eventually(t, func() bool { return strings.Contains(o.String(), text) }, time.Minute, 20*time.Millisecond,
-		"it did not say %q", text)
 }

@@ -52,11 +52,11 @@ func (s *session) resolveHeld(ctx context.Context, run client.WorkflowRun) (acti
 
 // held reports whether the workflow waits for somebody to resolve its refund.
 func (s *session) held(ctx context.Context, run client.WorkflowRun) (bool, error) {
-	described, err := s.client.DescribeWorkflowExecution(ctx, run.GetID(), run.GetRunID())
+	described, err := s.client.DescribeWorkflow(ctx, run.GetID(), run.GetRunID())
 	if err != nil {
 		return false, err
 	}
-	for _, pending := range described.GetPendingActivities() {
+	for _, pending := range described.RawResponse.GetPendingActivities() {
 		if pending.GetLastFailure().GetApplicationFailureInfo().GetType() == effectonce.ErrTypeUnknown {
 			return true, nil
 		}

@@ -119,12 +119,3 @@ func (t trial) name() string {
 	}
 	return t.row.id + "-without"
 }
-
-// trials returns both runs of every row.
-func trials(of []row) []trial {
-	all := make([]trial, 0, 2*len(of))
-	for _, r := range of {
-		all = append(all, trial{row: r}, trial{row: r, with: true})
-	}
-	return all
-}

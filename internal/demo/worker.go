@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -50,6 +51,14 @@ func (p workerPart) run(ctx context.Context, ask AskFunc) error {
 		}
 	}
 	company := provider.NewClient(p.Provider)
+	var workers []sdkworker.Worker
+	defer func() {
+		var all sync.WaitGroup
+		for _, w := range workers {
+			all.Go(w.Stop)
+		}
+		all.Wait()
+	}()
 	for _, r := range rows {
 		if !contains(p.Rows, r) {
 			continue
@@ -58,7 +67,7 @@ func (p workerPart) run(ctx context.Context, ask AskFunc) error {
 		if err != nil {
 			return fmt.Errorf("worker of row %s: %w", r.id, err)
 		}
-		defer w.Stop()
+		workers = append(workers, w)
 	}
 	<-ctx.Done()
 	return nil

@@ -28,6 +28,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = h.Close() // a request slower than that has lost its answer
 	}
-	<-served
+	if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
+		err = errors.Join(err, ended)
+	}
 	return err
 }
