@@ -71,12 +71,6 @@ func (d decimal) trim() decimal {
 	return d
 }
 
-// shortest returns the shortest decimal that a float of so many bits parses to
-// again, the nearest to f if there are several.
-func shortest(buf []byte, f float64, bits int) decimal {
-	return parseDecimal(buf, strconv.AppendFloat(buf, f, 'e', -1, bits))
-}
-
 // append writes the decimal as ECMAScript's Number::toString, and so RFC 8785,
 // writes a double with these shortest digits.
 func (d decimal) append(dst []byte) []byte {
@@ -116,6 +110,16 @@ func appendZeros(dst []byte, n int) []byte {
 	return append(dst, zeros[:n]...)
 }
 
+// appendShortest appends the shortest decimal that a float of so many bits parses
+// to again, the nearest to f if there are several, as ECMAScript writes it.
+func appendShortest(dst []byte, f float64, bits int) []byte {
+	if abs := math.Abs(f); 1e-6 <= abs && abs < 1e21 {
+		return strconv.AppendFloat(dst, f, 'f', -1, bits)
+	}
+	var buf, digits [32]byte
+	return parseDecimal(digits[:0], strconv.AppendFloat(buf[:0], f, 'e', -1, bits)).append(dst)
+}
+
 // appendFloat appends a Go float. Above 2^53-1 it is refused: integers there are
 // rounded when they become floats, and it cannot be seen any more whether this
 // one was.
@@ -129,6 +133,5 @@ func appendFloat(dst []byte, f float64, bits int) ([]byte, error) {
 	if i := int64(f); float64(i) == f && bits == 64 {
 		return strconv.AppendInt(dst, i, 10), nil
 	}
-	var buf [32]byte
-	return shortest(buf[:0], f, bits).append(dst), nil
+	return appendShortest(dst, f, bits), nil
 }

@@ -92,24 +92,31 @@ func (o *options) appendNumber(dst, text []byte, n number) ([]byte, error) {
 		return append(dst, text...), nil
 	}
 	var buf, shortBuf [32]byte
-	d := parseDecimal(buf[:0], text)
-	if len(d.digits) <= 15 && -290 < d.point && d.point < 290 {
-		return d.append(dst), nil // its own shortest form, as in isCanonical
+	if n.digits <= 15 {
+		// Its own shortest form, as in isCanonical, where doubles are dense enough.
+		if d := parseDecimal(buf[:0], text); -290 < d.point && d.point < 290 {
+			return d.append(dst), nil
+		}
 	}
 	f, err := strconv.ParseFloat(string(text), 64)
 	if err != nil {
 		return dst, refuse(ErrRange, "number")
 	}
-	s := shortest(shortBuf[:0], f, 64)
+	start := len(dst)
+	dst = appendShortest(dst, f, 64)
+	if bytes.Equal(dst[start:], text) {
+		return dst, nil // as most programs write their doubles
+	}
+	s, d := parseDecimal(shortBuf[:0], dst[start:]), parseDecimal(buf[:0], text)
 	switch {
 	case s.point == d.point && bytes.Equal(s.digits, d.digits):
-		return d.append(dst), nil
+		return dst, nil
 	case n.integer && !o.doublesOnly:
-		return append(dst, text...), nil
+		return append(dst[:start], text...), nil
 	case o.roundFloats && !n.integer:
-		return s.append(dst), nil
+		return dst, nil
 	}
-	return dst, refuse(ErrLossy, "")
+	return dst[:start], refuse(ErrLossy, "")
 }
 
 // exactDigits is how many digits an integer may have to be surely its own

@@ -1,6 +1,10 @@
 package canon
 
-import "cmp"
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+)
 
 // compareUTF16 orders two valid UTF-8 strings by their UTF-16 code units, as RFC
 // 8785 sorts member names.
@@ -11,14 +15,76 @@ import "cmp"
 // where a character starts.
 func compareUTF16[S ~string | ~[]byte](a, b S) int {
 	for i := range min(len(a), len(b)) {
-		x, y := a[i], b[i]
-		if x == y {
-			continue
+		if x, y := a[i], b[i]; x != y {
+			return cmp.Compare(rank(x), rank(y))
 		}
-		if x >= 0xEE && y >= 0xEE && (x >= 0xF0) != (y >= 0xF0) {
-			x, y = y, x
-		}
-		return cmp.Compare(x, y)
 	}
 	return cmp.Compare(len(a), len(b))
+}
+
+// rank moves the bytes F0 to F4 below EE and EF.
+func rank(c byte) byte {
+	switch {
+	case c >= 0xF0:
+		return c - 2
+	case c >= 0xEE:
+		return c + 5
+	}
+	return c
+}
+
+// nameKey sorts a name without looking at it, most of the time.
+type nameKey struct {
+	prefix uint64 // ranks of the first eight bytes; a shorter name ends in zeros
+	at     uint32 // what it is the name of
+}
+
+// prefixOf returns the prefix of a name. Where two prefixes differ, so do the
+// names, in the same order.
+func prefixOf[S ~string | ~[]byte](name S) (prefix uint64) {
+	switch n := len(name); {
+	case n >= 8:
+		prefix = uint64(word(name))<<32 | uint64(word(name[4:]))
+	case n >= 4: // two words that overlap
+		prefix = uint64(word(name))<<32 | uint64(word(name[n-4:]))<<(64-8*n)
+	case n > 0: // first, middle and last byte, which may be one
+		prefix = uint64(name[0])<<56 | uint64(name[n/2])<<(56-n/2*8) | uint64(name[n-1])<<(64-8*n)
+	}
+	if prefix&0x8080808080808080 == 0 {
+		return prefix
+	}
+	var head [8]byte
+	binary.BigEndian.PutUint64(head[:], prefix)
+	for i, c := range head {
+		head[i] = rank(c)
+	}
+	return binary.BigEndian.Uint64(head[:])
+}
+
+// word reads four bytes.
+func word[S ~string | ~[]byte](s S) uint32 {
+	_ = s[3]
+	return uint32(s[0])<<24 | uint32(s[1])<<16 | uint32(s[2])<<8 | uint32(s[3])
+}
+
+// sortNames sorts keys. compare is asked about names with equal prefixes.
+func sortNames(keys []nameKey, compare func(a, b uint32) int) {
+	if len(keys) > 24 {
+		slices.SortFunc(keys, func(a, b nameKey) int {
+			if a.prefix != b.prefix {
+				return cmp.Compare(a.prefix, b.prefix)
+			}
+			return compare(a.at, b.at)
+		})
+		return
+	}
+	for i := 1; i < len(keys); i++ {
+		k := keys[i]
+		j := i
+		for j > 0 && (k.prefix < keys[j-1].prefix || k.prefix == keys[j-1].prefix && compare(k.at, keys[j-1].at) < 0) {
+			keys[j] = keys[j-1]
+			j--
+		}
+		keys[j] = k
+	}
 }

@@ -2,7 +2,6 @@ package canon
 
 import (
 	"bytes"
-	"slices"
 )
 
 // parser reads one JSON text onto a tape.
@@ -10,8 +9,8 @@ type parser struct {
 	tape
 	options
 	pos     int
-	depth   int      // of arrays and objects around pos
-	pending []member // of the objects that are not finished
+	depth   int       // of arrays and objects around pos
+	pending []nameKey // members of the objects that are not finished
 }
 
 // parse reads the whole text, which must be exactly one value. depth is how many
@@ -146,12 +145,12 @@ func (p *parser) object() (bool, error) {
 		return p.closeObject(self, first, sorted, canonical)
 	}
 	for {
-		form, err := p.name()
+		form, err := p.memberName()
 		if err != nil {
 			return false, err
 		}
 		if last := len(p.pending) - 1; sorted && last > first {
-			sorted = compareUTF16(p.pending[last-1].name, p.pending[last].name) < 0
+			sorted = p.before(p.pending[last-1], p.pending[last])
 		}
 		spaced := p.space()
 		if !p.next(':') {
@@ -176,9 +175,9 @@ func (p *parser) object() (bool, error) {
 	}
 }
 
-// name reads a member's name and puts the member, whose value comes next, on the
+// memberName reads a name and puts the member, whose value comes next, on the
 // pending ones.
-func (p *parser) name() (stringForm, error) {
+func (p *parser) memberName() (stringForm, error) {
 	start := p.pos
 	if start >= len(p.src) || p.src[start] != '"' {
 		return 0, p.syntax("member name expected")
@@ -187,40 +186,47 @@ func (p *parser) name() (stringForm, error) {
 	if err != nil {
 		return 0, err
 	}
-	name := p.src[start+1 : end-1]
-	if form != plainString {
-		from := len(p.scratch)
-		p.scratch = unescape(p.scratch, p.src[start:end])
-		name = p.scratch[from:len(p.scratch):len(p.scratch)]
-	}
-	p.pending = append(p.pending, member{
-		name:   name,
-		plain:  form == plainString,
+	m := member{
 		offset: uint32(start),
+		start:  uint32(start + 1),
+		end:    uint32(end - 1),
 		value:  uint32(len(p.nodes)),
-	})
+	}
+	if form != plainString {
+		m.escaped = true
+		m.start = uint32(len(p.scratch))
+		p.scratch = unescape(p.scratch, p.src[start:end])
+		m.end = uint32(len(p.scratch))
+	}
+	p.pending = append(p.pending, nameKey{prefixOf(p.name(&m)), uint32(len(p.members))})
+	p.members = append(p.members, m)
 	p.pos = end
 	return form, nil
+}
+
+// before reports whether one member comes before another in canonical order.
+func (p *parser) before(a, b nameKey) bool {
+	return a.prefix < b.prefix || a.prefix == b.prefix && p.compare(a.at, b.at) < 0
 }
 
 // closeObject sorts the members of an object and refuses equal names.
 func (p *parser) closeObject(self, first int, sorted, canonical bool) (bool, error) {
 	own := p.pending[first:]
 	if !sorted {
-		slices.SortFunc(own, func(a, b member) int { return compareUTF16(a.name, b.name) })
+		sortNames(own, p.compare)
 		for i := 1; i < len(own); i++ {
-			if bytes.Equal(own[i-1].name, own[i].name) {
-				return false, refuseAt(ErrDuplicate, int(max(own[i-1].offset, own[i].offset)), "")
+			if !p.before(own[i-1], own[i]) {
+				again := max(own[i-1].at, own[i].at)
+				return false, refuseAt(ErrDuplicate, int(p.members[again].offset), "")
 			}
 		}
 	}
 	if !sorted || !canonical {
 		n := &p.nodes[self]
-		n.start = uint32(len(p.members))
-		p.members = append(p.members, own...)
-		n.end = uint32(len(p.members))
+		n.start = uint32(len(p.order))
+		p.order = append(p.order, own...)
+		n.end = uint32(len(p.order))
 	}
-	clear(own)
 	p.pending = p.pending[:first]
 	return p.close(self, sorted && canonical), nil
 }
@@ -268,6 +274,10 @@ func (p *parser) next(c byte) bool {
 
 // space skips white space and reports whether there was any.
 func (p *parser) space() bool {
+	return p.pos < len(p.src) && p.src[p.pos] <= ' ' && p.skipSpace()
+}
+
+func (p *parser) skipSpace() bool {
 	start := p.pos
 	for p.pos < len(p.src) {
 		switch p.src[p.pos] {

@@ -1,6 +1,8 @@
 package canon
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -27,6 +29,12 @@ const (
 // the offset after its closing quote.
 func scanString(src []byte, i int) (end int, form stringForm, err error) {
 	for i++; i < len(src); {
+		if len(src)-i >= 8 {
+			n := plainPrefix(binary.LittleEndian.Uint64(src[i:]))
+			if i += n; n == 8 {
+				continue
+			}
+		}
 		c := src[i]
 		switch {
 		case plain[c]:
@@ -51,6 +59,16 @@ func scanString(src []byte, i int) (end int, form stringForm, err error) {
 		}
 	}
 	return i, form, refuseAt(ErrSyntax, i, "string without an end")
+}
+
+// plainPrefix returns how many of the eight bytes of w, from the lowest on, are
+// plain. A byte's high bit is set in special if the byte is not ASCII, below a
+// space, a quote or a backslash; borrows only disturb the bytes above the lowest
+// such one.
+func plainPrefix(w uint64) int {
+	const ones = 0x0101010101010101
+	special := w | (w - ' '*ones) | ((w ^ '"'*ones) - ones) | ((w ^ '\\'*ones) - ones)
+	return bits.TrailingZeros64(special&(0x80*ones)) / 8
 }
 
 // readEscape returns the character that the escape sequence at the start of s

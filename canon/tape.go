@@ -8,15 +8,16 @@ import "sync"
 type tape struct {
 	src     []byte
 	nodes   []node
-	members []member // of the finished objects, in canonical order for each
-	scratch []byte   // numbers and names that had to be rewritten
+	members []member  // in the order of the text
+	order   []nameKey // members of each finished object, in canonical order
+	scratch []byte    // numbers and names that had to be rewritten
 }
 
 // node is one JSON value of a tape.
 type node struct {
 	kind nodeKind
 	// start and end are the value's span: in src for verbatim and rewritten, in
-	// scratch for number, in members for object.
+	// scratch for numeral, in order for object.
 	start, end uint32
 	// next is the index of the node after this one and all below it.
 	next uint32
@@ -32,12 +33,28 @@ const (
 	object
 )
 
-// member is one name of an object. It points to the node of its value.
+// member is one name of an object.
 type member struct {
-	name   []byte // unescaped, without quotes; in src or scratch
-	plain  bool   // name needs no escapes
-	offset uint32 // of the name in src
-	value  uint32
+	offset uint32 // of the name's opening quote in src
+	start  uint32 // of the unescaped name, in scratch if escaped, else in src
+	end    uint32
+	value  uint32 // node
+	// escaped names, even if their escapes are canonical, sort by what they stand
+	// for.
+	escaped bool
+}
+
+// name returns the unescaped name of a member.
+func (t *tape) name(m *member) []byte {
+	if m.escaped {
+		return t.scratch[m.start:m.end]
+	}
+	return t.src[m.start:m.end]
+}
+
+// compare orders two members by name.
+func (t *tape) compare(a, b uint32) int {
+	return compareUTF16(t.name(&t.members[a]), t.name(&t.members[b]))
 }
 
 // emit appends the canonical form of the node at i.
@@ -62,17 +79,21 @@ func (t *tape) emit(dst []byte, i uint32) []byte {
 		return append(dst, ']')
 	}
 	open := byte('{')
-	for _, m := range t.members[n.start:n.end] {
-		dst = append(dst, open, '"')
-		if m.plain {
-			dst = append(dst, m.name...)
-			dst = append(dst, '"', ':')
-		} else {
-			dst, _ = appendString(dst[:len(dst)-1], m.name) // valid: it was parsed
-			dst = append(dst, ':')
-		}
-		dst = t.emit(dst, m.value)
+	for _, key := range t.order[n.start:n.end] {
+		m := &t.members[key.at]
+		v := &t.nodes[m.value]
+		dst = append(dst, open)
 		open = ','
+		switch {
+		case m.escaped:
+			dst, _ = appendString(dst, t.name(m)) // valid: it was parsed
+		case v.kind == verbatim && v.start == m.end+2: // there is only the colon between them
+			dst = append(dst, t.src[m.start-1:v.end]...)
+			continue
+		default:
+			dst = append(dst, t.src[m.start-1:m.end+1]...)
+		}
+		dst = t.emit(append(dst, ':'), m.value)
 	}
 	if open == '{' {
 		dst = append(dst, open)
@@ -84,11 +105,10 @@ func (t *tape) emit(dst []byte, i uint32) []byte {
 var parsers = sync.Pool{New: func() any { return new(parser) }}
 
 func (p *parser) free() {
-	clear(p.members) // they hold parts of the caller's text
-	clear(p.pending)
 	*p = parser{tape: tape{
 		nodes:   p.nodes[:0],
 		members: p.members[:0],
+		order:   p.order[:0],
 		scratch: p.scratch[:0],
 	}, pending: p.pending[:0]}
 	parsers.Put(p)
