@@ -39,8 +39,10 @@ func TestMain(m *testing.M) {
 	services.Main(m)
 }
 
+var quiet = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
+
 // patience bounds every wait. No test needs a tenth of it on a quiet machine.
-const patience = 3 * time.Minute
+const patience = 90 * time.Second
 
 // lab is the world of one test: a namespace on a real Temporal server, a provider
 // reached over HTTP, and a store.
@@ -54,7 +56,7 @@ type lab struct {
 	store       store.Store
 	converter   converter.DataConverter // nil: the SDK's default
 	client      client.Client           // without the interceptor
-	runs        atomic.Int64
+	started     []client.WorkflowRun
 }
 
 // newLab makes a lab whose provider is deaf to keys, so that every request it
@@ -94,7 +96,7 @@ func (l *lab) dial(plugins ...client.Plugin) client.Client {
 func dial(address, namespace string, dc converter.DataConverter, plugins ...client.Plugin) (client.Client, error) {
 	return client.Dial(client.Options{
 		HostPort: address, Namespace: namespace, DataConverter: dc, Plugins: plugins,
-		Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+		Logger: quiet,
 	})
 }
 
@@ -157,13 +159,14 @@ func (l *lab) work(s setup) (stop func()) {
 // start starts a workflow with an ID of its own.
 func (l *lab) start(name string, args ...any) client.WorkflowRun {
 	l.t.Helper()
-	return l.startAs(fmt.Sprintf("%s-%d", name, l.runs.Add(1)), name, args...)
+	return l.startAs(fmt.Sprintf("%s-%d", name, len(l.started)+1), name, args...)
 }
 
 func (l *lab) startAs(id, name string, args ...any) client.WorkflowRun {
 	l.t.Helper()
 	run, err := l.client.ExecuteWorkflow(l.t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: l.queue}, name, args...)
 	require.NoError(l.t, err)
+	l.started = append(l.started, run)
 	return run
 }
 
@@ -192,6 +195,10 @@ func (l *lab) until(what string, happened func() bool) {
 	defer tick.Stop()
 	for end := time.Now().Add(patience); !happened(); <-tick.C {
 		if time.Now().After(end) {
+			for _, run := range l.started {
+				events := l.history(run)
+				l.t.Log(run.GetID(), len(events), "events, the last:", events[len(events)-1], "failing:", l.lastFailure(run))
+			}
 			l.t.Fatalf("never happened: %s", what)
 		}
 	}

@@ -2,6 +2,7 @@ package testsuite_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/effectonce/effectonce"
 	"github.com/effectonce/effectonce/interceptor"
+	"github.com/effectonce/effectonce/internal/faulty"
 	"github.com/effectonce/effectonce/internal/provider"
 	"github.com/effectonce/effectonce/store"
 )
@@ -88,9 +90,9 @@ func TestWaitingForAnotherDoesNotBurnAttempts(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	release := make(chan struct{})
-	spied := &spy{Store: l.store}
+	var asked atomic.Int64
 	l.work(setup{
-		options: charging(interceptor.Policy{Scope: effectonce.Tenant, Unknown: interceptor.Hold()}), store: spied,
+		options: charging(interceptor.Policy{Scope: effectonce.Tenant, Unknown: interceptor.Hold()}), store: counting(l.store, &asked),
 		workflows: map[string]any{"main": func(ctx workflow.Context, in order) (provider.Receipt, error) {
 			return charge(20*time.Second, 1)(effectonce.WithTenant(ctx, "acme"), in)
 		}},
@@ -99,11 +101,16 @@ func TestWaitingForAnotherDoesNotBurnAttempts(t *testing.T) {
 	first := l.start("main", order{ID: 1, Cents: 5})
 	l.until("the first is at work", func() bool { return len(l.bodies()) == 1 })
 	second := l.start("main", order{ID: 1, Cents: 5})
-	l.until("the second has asked", func() bool { return spied.claims.Load() == 2 })
+	l.until("the second has asked", func() bool { return asked.Load() == 2 })
 	waited := time.Now().Add(2 * time.Second) // as long as two retries would take
 	l.until("a while", func() bool { return time.Now().After(waited) })
 	close(release)
 	assert.Equal(t, await[provider.Receipt](l, first), await[provider.Receipt](l, second))
 	assert.Equal(t, []int32{1}, attempts(l.history(second)))
 	assert.Len(t, l.effects(), 1)
+}
+
+// counting is a store that counts claims.
+func counting(s store.Store, claims *atomic.Int64) store.Store {
+	return faulty.Wrap(s, faulty.Before(faulty.Claim, faulty.Do(func() { claims.Add(1) })))
 }

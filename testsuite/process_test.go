@@ -11,8 +11,8 @@ import (
 	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/effectonce/effectonce/interceptor"
+	"github.com/effectonce/effectonce/internal/faulty"
 	"github.com/effectonce/effectonce/internal/process"
-	"github.com/effectonce/effectonce/store"
 )
 
 // processEnv turns the test binary into a worker process: it holds a plan as JSON.
@@ -77,7 +77,14 @@ func processRun(text string) error {
 		return err
 	}
 	d := newDesk(p.Provider)
-	plugin, err := interceptor.NewPlugin(&halting{Store: s, plan: p}, crashing(d, p.Policy))
+	stop := faulty.Do(func() {
+		if err := os.WriteFile(p.Halted, nil, 0o600); err != nil {
+			panic(err)
+		}
+		select {}
+	})
+	halting := map[halt]faulty.Fault{beforeRecord: faulty.Before(faulty.Report, stop), afterRecord: faulty.After(faulty.Report, stop)}
+	plugin, err := interceptor.NewPlugin(faulty.Wrap(s, halting[p.Halt]), crashing(d, p.Policy))
 	if err != nil {
 		return err
 	}
@@ -88,26 +95,4 @@ func processRun(text string) error {
 	w := sdkworker.New(c, p.Queue, sdkworker.Options{DisableWorkflowWorker: true})
 	register(w, map[string]any{"Charge": d.Charge})
 	return w.Run(nil) // until it is killed
-}
-
-// halting is a store that halts the process at the first completion.
-type halting struct {
-	store.Store
-	plan plan
-}
-
-func (h *halting) Report(ctx context.Context, held store.Claim, c store.Change) (store.Record, error) {
-	if h.plan.Halt == beforeRecord {
-		h.halt()
-	}
-	rec, err := h.Store.Report(ctx, held, c)
-	h.halt()
-	return rec, err
-}
-
-func (h *halting) halt() {
-	if err := os.WriteFile(h.plan.Halted, nil, 0o600); err != nil {
-		panic(err)
-	}
-	select {}
 }

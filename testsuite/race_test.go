@@ -18,6 +18,7 @@ import (
 
 	"github.com/effectonce/effectonce"
 	"github.com/effectonce/effectonce/interceptor"
+	"github.com/effectonce/effectonce/internal/faulty"
 	"github.com/effectonce/effectonce/internal/provider"
 	"github.com/effectonce/effectonce/store"
 )
@@ -60,10 +61,10 @@ func racing() interceptor.Options {
 	return options
 }
 
-// barrier holds everybody back until all racers have come.
-func barrier() func(context.Context) error {
+// barrier holds everybody back until n have come.
+func barrier(n int) faulty.Action {
 	var all sync.WaitGroup
-	all.Add(racers)
+	all.Add(n)
 	return func(ctx context.Context) error {
 		all.Done()
 		all.Wait()
@@ -76,15 +77,9 @@ func barrier() func(context.Context) error {
 func TestRaceOfActivities(t *testing.T) { // not parallel: it needs the machine
 	const workflows = 8
 	l := newLab(t, on(opened(t, durable["PostgreSQL"](t))))
-	all := barrier()
-	spied := &spy{Store: l.store, onClaim: func(ctx context.Context, nth int64) error {
-		if nth > racers {
-			return nil // asks again, after an error of the store
-		}
-		return all(ctx)
-	}}
+	together := faulty.Wrap(l.store, faulty.Before(faulty.Claim, barrier(racers)).Times(racers))
 	l.work(setup{
-		options: racing(), store: spied,
+		options: racing(), store: together,
 		activities: map[string]any{"Charge": l.Charge}, worker: sdkworker.Options{MaxConcurrentActivityTaskPollers: 8, MaxConcurrentActivityExecutionSize: racers},
 		workflows: map[string]any{"main": func(ctx workflow.Context, in order) (receipts []provider.Receipt, err error) {
 			asked := make([]workflow.Future, racers/workflows)
@@ -101,7 +96,11 @@ func TestRaceOfActivities(t *testing.T) { // not parallel: it needs the machine
 		}},
 	})
 	var answers [][]byte
-	for _, run := range collect(workflows, func(int) client.WorkflowRun { return l.start("main", order{ID: 1, Cents: 5}) }) {
+	runs := make([]client.WorkflowRun, workflows)
+	for i := range runs {
+		runs[i] = l.start("main", order{ID: 1, Cents: 5})
+	}
+	for _, run := range runs {
 		for _, receipt := range await[[]provider.Receipt](l, run) {
 			assert.Equal(t, "charge-1", receipt.ID)
 		}
@@ -121,7 +120,7 @@ func TestRaceOfWorkers(t *testing.T) { // not parallel either
 	for name, fresh := range durable {
 		t.Run(name, func(t *testing.T) {
 			s := opened(t, fresh(t))
-			all := barrier()
+			all := barrier(racers)
 			var bodies sync.Map
 			race := func(i int) string {
 				options := racing()
@@ -130,7 +129,9 @@ func TestRaceOfWorkers(t *testing.T) { // not parallel either
 				if err != nil {
 					return err.Error()
 				}
-				env := new(sdktest.WorkflowTestSuite).NewTestActivityEnvironment()
+				suite := new(sdktest.WorkflowTestSuite)
+				suite.SetLogger(quiet)
+				env := suite.NewTestActivityEnvironment()
 				env.SetTestTimeout(patience)
 				env.SetWorkerOptions(sdkworker.Options{Interceptors: []sdkinterceptor.WorkerInterceptor{ic}})
 				env.RegisterActivityWithOptions(func(ctx context.Context, in order) (string, error) {

@@ -2,6 +2,7 @@ package testsuite_test
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -78,9 +79,9 @@ func TestResetWhileTheActivityRuns(t *testing.T) {
 			t.Parallel()
 			l := newLab(t)
 			release := make(chan struct{})
-			spied := &spy{Store: l.store}
+			var asked atomic.Int64
 			l.work(setup{
-				options: charging(interceptor.Policy{Scope: effectonce.Call, Unknown: interceptor.Hold()}), store: spied,
+				options: charging(interceptor.Policy{Scope: effectonce.Call, Unknown: interceptor.Hold()}), store: counting(l.store, &asked),
 				activities: map[string]any{"Charge": l.slowly(true, release)},
 				workflows: map[string]any{"main": func(ctx workflow.Context, in order) (r provider.Receipt, err error) {
 					charged := workflow.ExecuteActivity(calling(ctx, 20*time.Second, 1), "Charge", in)
@@ -98,7 +99,7 @@ func TestResetWhileTheActivityRuns(t *testing.T) {
 				})) == 2
 			})
 			reset := l.reset(run, task)
-			l.until("the new run asks too", func() bool { return spied.claims.Load() == 2 })
+			l.until("the new run asks too", func() bool { return asked.Load() == 2 })
 			close(release)
 			assert.Equal(t, "charge-1", await[provider.Receipt](l, reset).ID)
 			assert.Len(t, l.effects(), 1)

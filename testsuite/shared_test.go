@@ -10,6 +10,7 @@ import (
 
 	"github.com/effectonce/effectonce"
 	"github.com/effectonce/effectonce/interceptor"
+	"github.com/effectonce/effectonce/internal/faulty"
 	"github.com/effectonce/effectonce/internal/provider"
 )
 
@@ -17,20 +18,9 @@ import (
 func TestTwoWorkflowsOfATenantAtTheSameInstant(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
-	both := make(chan struct{})
-	spied := &spy{Store: l.store, onClaim: func(ctx context.Context, nth int64) error {
-		if nth == 2 {
-			close(both)
-		}
-		select { // the claims race
-		case <-both:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}}
+	together := faulty.Wrap(l.store, faulty.Before(faulty.Claim, barrier(2)).Times(2)) // the claims race
 	l.work(setup{
-		options: charging(interceptor.Policy{Scope: effectonce.Tenant, Unknown: interceptor.Hold()}), store: spied,
+		options: charging(interceptor.Policy{Scope: effectonce.Tenant, Unknown: interceptor.Hold()}), store: together,
 		workflows:  map[string]any{"acme": chargeFor("acme"), "other": chargeFor("other")},
 		activities: map[string]any{"Charge": l.Charge},
 	})
