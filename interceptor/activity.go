@@ -59,7 +59,7 @@ func (a *activityInbound) ExecuteActivity(ctx context.Context, in *sdkintercepto
 		c.count(ctx, d, rec)
 		switch d {
 		case run: // 5 to 8
-			result, bodyErr, refused := c.run(ctx, rec)
+			result, refused, bodyErr := c.run(ctx, rec)
 			if refused == nil {
 				return result, bodyErr
 			}

@@ -14,13 +14,13 @@ import (
 
 // run runs the body under the claim of rec and records what became of it. If the
 // record is not ours any more, it returns the record as it is now instead.
-func (c *call) run(ctx context.Context, rec store.Record) (result any, err error, refused *store.Record) {
+func (c *call) run(ctx context.Context, rec store.Record) (result any, refused *store.Record, err error) {
 	c.ran = true
 	held := rec.Claim()
 	if err := context.Cause(ctx); err != nil {
 		// Too late to start. Nothing was sent: the next attempt may go on at once.
 		_, reportErr := c.report(ctx, held, store.Change{Verb: store.Release, Who: c.request.Who, Why: "not started"})
-		return nil, errors.Join(err, reportErr), nil
+		return nil, nil, errors.Join(err, reportErr)
 	}
 
 	// 5. Run the body, with the lease renewed. A body that panics or exits its
@@ -31,7 +31,10 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, err error
 	defer func() {
 		release()
 		if !returned {
-			c.report(ctx, held, store.Change{Verb: store.MarkUnknown, Who: c.request.Who, Why: "the body panicked"})
+			_, err := c.report(ctx, held, store.Change{Verb: store.MarkUnknown, Who: c.request.Who, Why: "the body panicked"})
+			if err != nil {
+				activity.GetLogger(ctx).Error("effectonce: panic not recorded; the lease will end", "key", rec.Key.String(), "error", err)
+			}
 		}
 		cancel(nil)
 	}()
@@ -59,26 +62,26 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, err error
 		// earlier one may still arrive.
 		unsure := store.Change{Verb: store.MarkUnknown, Who: c.request.Who, Why: "not applied, but an earlier attempt is not settled"}
 		if now, err = c.report(ctx, held, unsure); err == nil {
-			return nil, c.errUnknown(now, end.err, now.SettledAt(c.ic.opts.Settle).Sub(now.Now), "an earlier attempt's request may still arrive"), nil
+			return nil, nil, c.errUnknown(now, end.err, now.SettledAt(c.ic.opts.Settle).Sub(now.Now), "an earlier attempt's request may still arrive")
 		}
 	}
 	switch {
 	case errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrConflict):
-		return nil, nil, &now
+		return nil, &now, nil
 	case err != nil:
 		activity.GetLogger(ctx).Error("effectonce: outcome not recorded", "key", rec.Key.String(), "outcome", string(end.verb), "error", err)
-		return nil, c.errUnknown(rec, errors.Join(end.err, err), 0, "what the body did could not be recorded"), nil
+		return nil, nil, c.errUnknown(rec, errors.Join(end.err, err), 0, "what the body did could not be recorded")
 	}
 
 	// 8. Hand out: what is recorded, or the body's own error value.
 	switch {
 	case end.verb == store.Complete:
 		result, err = c.replay(ctx, now)
-		return result, err, nil
+		return result, nil, err
 	case end.verb == store.MarkUnknown && !end.untouched:
-		return nil, c.errUnknown(now, end.err, c.unknownRetry(), "the body failed without saying whether the effect happened"), nil
+		return nil, nil, c.errUnknown(now, end.err, c.unknownRetry(), "the body failed without saying whether the effect happened")
 	}
-	return nil, end.err, nil
+	return nil, nil, end.err
 }
 
 // unknownRetry is when the next attempt may do something about an unknown outcome:
