@@ -78,26 +78,20 @@ func newLab(t *testing.T, with ...func(*lab)) *lab {
 	if l.store == nil {
 		l.store = opened(t, inFile(t))
 	}
-	l.client = l.dial()
+	l.client = l.dial(client.Options{})
 	return l
 }
 
 func on(s store.Store) func(*lab)                    { return func(l *lab) { l.store = s } }
 func encoding(dc converter.DataConverter) func(*lab) { return func(l *lab) { l.converter = dc } }
 
-func (l *lab) dial(plugins ...client.Plugin) client.Client {
+func (l *lab) dial(o client.Options) client.Client {
 	l.t.Helper()
-	c, err := dial(l.address, l.namespace, l.converter, plugins...)
+	o.HostPort, o.Namespace, o.DataConverter, o.Logger = l.address, l.namespace, l.converter, quiet
+	c, err := client.Dial(o)
 	require.NoError(l.t, err)
 	l.t.Cleanup(c.Close)
 	return c
-}
-
-func dial(address, namespace string, dc converter.DataConverter, plugins ...client.Plugin) (client.Client, error) {
-	return client.Dial(client.Options{
-		HostPort: address, Namespace: namespace, DataConverter: dc, Plugins: plugins,
-		Logger: quiet,
-	})
 }
 
 // setup is one worker.
@@ -137,7 +131,7 @@ func (l *lab) work(s setup) (stop func()) {
 		}
 		plugin, err := interceptor.NewPlugin(s.store, s.options)
 		require.NoError(l.t, err)
-		c = l.dial(plugin)
+		c = l.dial(client.Options{Plugins: []client.Plugin{plugin}})
 	}
 	s.worker.DeadlockDetectionTimeout = patience // the race detector on a busy machine is slow
 	w := sdkworker.New(c, l.queue, s.worker)

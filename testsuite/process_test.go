@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/effectonce/effectonce/interceptor"
@@ -88,7 +89,7 @@ func processRun(text string) error {
 	if err != nil {
 		return err
 	}
-	c, err := dial(p.Address, p.Namespace, nil, plugin)
+	c, err := client.Dial(client.Options{HostPort: p.Address, Namespace: p.Namespace, Plugins: []client.Plugin{plugin}, Logger: quiet})
 	if err != nil {
 		return err
 	}
