@@ -44,7 +44,8 @@
 //	anything else (network, timeout, cancelled)  → maybe applied; repeat the call as it was
 //
 // Claim, TakeOver and Report may be repeated with the same arguments after an
-// error of the last kind: the token tells a store that it has seen them.
+// error of the last kind: the token tells a store that it has seen them. A store may
+// end a claim whose caller left before the answer; never one that it has answered.
 //
 // # Clock and concurrency
 //

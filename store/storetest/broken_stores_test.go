@@ -119,7 +119,7 @@ func brokenStores() map[string]func(*broken) {
 		"claims although the context is done": func(b *broken) {
 			b.claimed = func(q store.Request, _ *store.Record, err *error) {
 				if *err == context.Canceled {
-					b.Store.Claim(context.Background(), q)
+					b.Store.Claim(context.Background(), q) //nolint:errcheck // that is what is broken
 				}
 			}
 		},

@@ -28,7 +28,7 @@ func TestSuiteFindsBrokenStores(t *testing.T) {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.CommandContext(t.Context(), os.Args[0],
-				"-test.run=^TestBrokenStore$", "-test.failfast", "-test.timeout=120s", "-rapid.checks=20", "-rapid.nofailfile")
+				"-test.run=^TestBrokenStore$", "-test.failfast", "-test.timeout=120s", "-rapid.checks=5", "-rapid.nofailfile")
 			cmd.Env = append(os.Environ(), brokenEnv+"="+name)
 			out, err := cmd.CombinedOutput()
 			if err == nil {

@@ -11,7 +11,7 @@ import (
 func (e *env) list(f store.Filter) (all []store.Record) {
 	e.Helper()
 	l := power[store.Lister](e)
-	for range 2000 {
+	for range 300 {
 		page, err := l.List(e.ctx(), f)
 		if err != nil {
 			e.Fatalf("List: %v", err)
