@@ -3,7 +3,6 @@ package interceptor
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -36,9 +35,14 @@ type insideKey struct{}
 func (a *activityInbound) ExecuteActivity(ctx context.Context, in *sdkinterceptor.ExecuteActivityInput) (any, error) {
 	// 1. Pass through what is not ours: an inner copy of this interceptor, session
 	// internals, activities without a policy.
-	name := activity.GetInfo(ctx).ActivityType.Name
-	policy, listed := a.ic.opts.Policies[name]
-	if !listed || ctx.Value(insideKey{}) != nil || strings.HasPrefix(name, "internalSession") {
+	if ctx.Value(insideKey{}) != nil {
+		return a.Next.ExecuteActivity(ctx, in)
+	}
+	policy, ours, err := a.ic.policyFor(ctx, activity.GetInfo(ctx).ActivityType.Name)
+	if err != nil {
+		return nil, err
+	}
+	if !ours {
 		return a.Next.ExecuteActivity(ctx, in)
 	}
 	ctx = context.WithValue(ctx, insideKey{}, true)
@@ -51,7 +55,9 @@ func (a *activityInbound) ExecuteActivity(ctx context.Context, in *sdkintercepto
 	c.next = a.Next
 
 	// 3. Claim, or get what is there.
+	start := time.Now()
 	rec, err := c.claim(ctx)
+	c.timed(ctx, metricClaimLatency, start)
 
 	// 4. Decide, until there is something to hand out.
 	for err == nil {
@@ -184,21 +190,4 @@ func definite(err error) bool {
 		}
 	}
 	return false
-}
-
-// count makes a decision visible.
-func (c *call) count(ctx context.Context, d decision, rec store.Record) {
-	activity.GetMetricsHandler(ctx).WithTags(map[string]string{
-		"activity_type": c.info.ActivityType.Name, "decision": string(d),
-	}).Counter("effectonce_decisions").Inc(1)
-	logger := activity.GetLogger(ctx)
-	say := logger.Debug
-	switch d {
-	case adopt, mismatch, held, outcomeExpired, giveWay:
-		say = logger.Warn
-	case replay, takeOver, ask, reopen:
-		say = logger.Info
-	}
-	say("effectonce", "decision", string(d), "key", c.request.Key.String(), "state", string(rec.State),
-		"fence", rec.Fence, "generation", rec.Generation)
 }

@@ -80,7 +80,7 @@ func (ic *Interceptor) scopeOf(ctx context.Context, info activity.Info, want eff
 	case !sent && ic.opts.RequireHeader:
 		return refuse(effectonce.ErrTypeHeader, "there is no header: the workflow's worker runs without the interceptor")
 	case !sent:
-		activity.GetMetricsHandler(ctx).Counter("effectonce_without_header").Inc(1)
+		activity.GetMetricsHandler(ctx).Counter(metricWithoutHeader).Inc(1)
 		activity.GetLogger(ctx).Warn("effectonce: no header: the key holds for retries of this scheduled activity, not for resets")
 		d, err := key.Digest("effectonce/scheduled", info.Namespace, info.WorkflowExecution.ID, info.WorkflowExecution.RunID, info.ActivityID)
 		if err != nil {

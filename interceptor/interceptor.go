@@ -2,6 +2,7 @@ package interceptor
 
 import (
 	"context"
+	"sync"
 
 	sdkinterceptor "go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/workflow"
@@ -13,8 +14,11 @@ import (
 // [New], or use [NewPlugin].
 type Interceptor struct {
 	sdkinterceptor.InterceptorBase
-	store store.Store
-	opts  Options
+	store    store.Store
+	opts     Options
+	renewals *renewals
+	readOnly map[string]bool
+	warned   sync.Map // activity types, so that each is warned about once
 }
 
 var _ sdkinterceptor.Interceptor = (*Interceptor)(nil)

@@ -1,6 +1,7 @@
 package interceptor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,9 +16,18 @@ import (
 
 // Options configure [New] and [NewPlugin]. Policies is required.
 type Options struct {
-	// Policies says what exactly-once means, by activity type. Activities that are
-	// not in it pass through. Required, and not empty.
+	// Policies says what exactly-once means, by activity type. Required, and not
+	// empty unless Unlisted is Guard.
 	Policies map[string]Policy
+
+	// ReadOnly lists activity types that need no policy, because they have no effect.
+	ReadOnly []string
+	// Unlisted says what happens to all others. Default [PassThrough].
+	Unlisted Unlisted
+
+	// OnDecision is called with every decision, inside the attempt. It must not
+	// block for long, and must be safe for concurrent use.
+	OnDecision func(context.Context, Decision)
 
 	// Namespace is the namespace in keys. Default: Temporal's. Set it where several
 	// Temporal namespaces share their actions, or before moving to another one.
@@ -70,7 +80,11 @@ func newInterceptor(s store.Store, o Options) (*Interceptor, error) {
 		return nil, err
 	}
 	o.setDefaults()
-	return &Interceptor{store: s, opts: o}, nil
+	ic := &Interceptor{store: s, opts: o, renewals: newRenewals(s), readOnly: map[string]bool{}}
+	for _, name := range o.ReadOnly {
+		ic.readOnly[name] = true
+	}
+	return ic, nil
 }
 
 // faults returns everything that is wrong, in one error.
@@ -82,7 +96,7 @@ func (o Options) faults(s store.Store) error {
 	if s == nil {
 		fault("the store is nil")
 	}
-	if len(o.Policies) == 0 {
+	if len(o.Policies) == 0 && o.Unlisted != Guard {
 		fault("Policies is empty: no activity would be protected")
 	}
 	for _, activityType := range sortedKeys(o.Policies) {
@@ -92,6 +106,16 @@ func (o Options) faults(s store.Store) error {
 		if err := o.Policies[activityType].validate(); err != nil {
 			fault("policy of %q: %w", activityType, err)
 		}
+	}
+	for _, name := range o.ReadOnly {
+		if _, both := o.Policies[name]; both {
+			fault("%q is in ReadOnly and has a policy: it cannot be both", name)
+		}
+	}
+	switch o.Unlisted {
+	case "", PassThrough, Guard, Refuse:
+	default:
+		fault("Unlisted must be PassThrough, Guard or Refuse, got %q", o.Unlisted)
 	}
 	atLeast(fault, "Lease", o.Lease, time.Second)
 	atLeast(fault, "Settle", o.Settle, 0)
@@ -108,6 +132,9 @@ func (o Options) faults(s store.Store) error {
 func (o *Options) setDefaults() {
 	if o.FailureConverter == nil {
 		o.FailureConverter = temporal.GetDefaultFailureConverter()
+	}
+	if o.Unlisted == "" {
+		o.Unlisted = PassThrough
 	}
 	if o.Lease == 0 {
 		o.Lease = 30 * time.Second

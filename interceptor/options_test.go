@@ -18,6 +18,7 @@ import (
 func TestNew_ReportsEveryFaultInOneError(t *testing.T) {
 	t.Parallel()
 	_, err := New(nil, Options{
+		ReadOnly: []string{"A"}, Unlisted: "ignore",
 		Lease: time.Millisecond, Settle: -1, RecordTimeout: 1, MaxResultBytes: 1, AnyResultSize: true,
 		Policies: map[string]Policy{
 			"":  {Scope: effectonce.Run, Unknown: Hold()},
@@ -33,7 +34,7 @@ func TestNew_ReportsEveryFaultInOneError(t *testing.T) {
 	})
 	require.Error(t, err)
 	for _, part := range []string{
-		"store is nil", "DataConverter is missing", "without an activity type",
+		"store is nil", `"A" is in ReadOnly and has a policy`, `Unlisted must be`, "DataConverter is missing", "without an activity type",
 		`"A": Scope is missing`, "Unknown is missing",
 		`"B": Scope "galaxy"`, "Reconcile needs a function",
 		`"C": scope Call`, "FailHeld has no meaning",
@@ -67,7 +68,7 @@ func TestDefaults_CoverEveryField(t *testing.T) {
 		}
 		return names
 	}
-	require.Equal(t, []string{"Namespace", "DataConverter", "AnyResultSize", "RequireHeader"}, unset(o))
+	require.Equal(t, []string{"ReadOnly", "OnDecision", "Namespace", "DataConverter", "AnyResultSize", "RequireHeader"}, unset(o))
 	require.Equal(t, []string{
 		"Key", "Identity", "Check", "Ignore", "Wait", "KeepOutcome", "ForgetAfterRetention", "FailHeld", "NotAppliedTypes", "FinalTypes", "Veto",
 	}, unset(o.Policies["A"]))

@@ -26,7 +26,7 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, refused *
 	// 5. Run the body, with the lease renewed. A body that panics or exits its
 	// goroutine leaves the outcome unknown; the panic goes on untouched.
 	bodyCtx, cancel := context.WithCancelCause(current.With(ctx, current.Action{Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence}))
-	release := c.keepLease(bodyCtx, held, cancel)
+	release := c.ic.renewals.keep(held, c.policy.Lease, c.deadline.Add(c.policy.Lease), func() { cancel(effectonce.ErrLeaseLost) })
 	returned := false
 	defer func() {
 		release()
@@ -40,7 +40,6 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, refused *
 	}()
 	result, err = c.next.ExecuteActivity(bodyCtx, c.in)
 	returned = true
-	// A renewal that is still under way must not come after the report.
 	release()
 
 	// 6. Classify and encode, before anything is recorded.
@@ -56,7 +55,9 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, refused *
 	}
 
 	// 7. Record.
+	start := time.Now()
 	now, err := c.report(ctx, held, change)
+	c.timed(ctx, metricRecordLatency, start)
 	if errors.Is(err, store.ErrUnsettled) {
 		// "It did not happen" holds for this attempt's request only: that of an
 		// earlier one may still arrive.
@@ -108,32 +109,4 @@ func (c *call) report(ctx context.Context, held store.Claim, change store.Change
 			return rec, err
 		}
 	}
-}
-
-// keepLease renews the claim every third of the lease, until one lease after the
-// attempt's deadline. A renewal that fails is not a loss: the body is cancelled only
-// if the store says that the claim is gone. The returned function ends it, waits for
-// it, and may be called more than once.
-func (c *call) keepLease(ctx context.Context, held store.Claim, lost context.CancelCauseFunc) (release func()) {
-	lease := c.policy.Lease
-	ctx, end := context.WithDeadline(context.WithoutCancel(ctx), c.deadline.Add(lease))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(lease / 3)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			gone, err := c.ic.store.Renew(ctx, lease, []store.Claim{held})
-			if err == nil && len(gone) > 0 {
-				lost(effectonce.ErrLeaseLost)
-				return
-			}
-		}
-	}()
-	return func() { end(); <-done }
 }

@@ -1,0 +1,88 @@
+package interceptor
+
+import (
+	"context"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/effectonce/effectonce/key"
+	"github.com/effectonce/effectonce/store"
+)
+
+// Decision is what an attempt did about its action. Options.OnDecision sees every one
+// of them; metrics count them, and the activity's logger tells them.
+type Decision struct {
+	ActivityType string
+	Operation    string
+	Key          key.Key
+	// Kind is one of: run, replay, wait, claim_again, take_over, ask, held,
+	// give_way, drift, mismatch, outcome_expired, reopen.
+	Kind string
+	// Repeat: the record belongs to another call than this one: a model asked
+	// again, another workflow did, or a reset executed the call anew.
+	Repeat bool
+
+	State      store.State // of the record, as it was seen
+	Generation int
+	Fence      int64
+
+	WorkflowID string
+	RunID      string
+	ActivityID string
+	Attempt    int
+}
+
+// Metrics. The tags are activity_type and, for decisions, decision: both bounded.
+const (
+	metricDecisions     = "effectonce_decisions"      // counter
+	metricRepeats       = "effectonce_repeats"        // counter
+	metricClaimLatency  = "effectonce_claim_latency"  // timer: the first claim of an attempt
+	metricRecordLatency = "effectonce_record_latency" // timer: recording what a body did
+	metricWithoutHeader = "effectonce_without_header" // counter
+)
+
+// count makes a decision visible.
+func (c *call) count(ctx context.Context, kind decision, rec store.Record) {
+	d := Decision{
+		ActivityType: c.info.ActivityType.Name, Operation: c.policy.Operation, Key: c.request.Key, Kind: string(kind),
+		Repeat: repeats(kind, rec, c.request),
+		State:  rec.State, Generation: rec.Generation, Fence: rec.Fence,
+		WorkflowID: c.info.WorkflowExecution.ID, RunID: c.info.WorkflowExecution.RunID,
+		ActivityID: c.info.ActivityID, Attempt: int(c.info.Attempt),
+	}
+	metrics := activity.GetMetricsHandler(ctx).WithTags(map[string]string{"activity_type": d.ActivityType})
+	metrics.WithTags(map[string]string{"decision": d.Kind}).Counter(metricDecisions).Inc(1)
+	if d.Repeat {
+		metrics.Counter(metricRepeats).Inc(1)
+	}
+	say := activity.GetLogger(ctx).Debug
+	switch kind {
+	case adopt, mismatch, held, outcomeExpired, giveWay:
+		say = activity.GetLogger(ctx).Warn
+	case replay, takeOver, ask, reopen:
+		say = activity.GetLogger(ctx).Info
+	}
+	say("effectonce", "decision", d.Kind, "key", d.Key.String(), "repeat", d.Repeat, "state", string(d.State),
+		"fence", d.Fence, "generation", d.Generation)
+	if c.ic.opts.OnDecision != nil {
+		c.ic.opts.OnDecision(ctx, d)
+	}
+}
+
+// repeats reports whether a call meets the record of another one.
+func repeats(kind decision, rec store.Record, q store.Request) bool {
+	if kind != replay && kind != wait {
+		return false
+	}
+	if q.Scheduled != (store.Digest{}) || rec.Scheduled != (store.Digest{}) {
+		return rec.Scheduled != q.Scheduled
+	}
+	return rec.WorkflowID != q.WorkflowID || rec.RunID != q.RunID
+}
+
+// timed reports how long something took.
+func (c *call) timed(ctx context.Context, metric string, start time.Time) {
+	activity.GetMetricsHandler(ctx).WithTags(map[string]string{"activity_type": c.info.ActivityType.Name}).
+		Timer(metric).Record(time.Since(start))
+}
