@@ -4,12 +4,13 @@ import (
 	"bytes"
 )
 
-// parser reads one JSON text onto a tape.
+// parser reads one JSON text onto a tape. Its methods take the offset at which
+// something starts and return the offset after it, which is faster than a field
+// that is written and read again at each step.
 type parser struct {
 	tape
 	options
-	pos     int
-	depth   int       // of arrays and objects around pos
+	depth   int       // of arrays and objects around the current value
 	pending []nameKey // members of the objects that are not finished
 }
 
@@ -20,188 +21,176 @@ func (p *parser) parse(src []byte, depth int) error {
 		return refuseAt(ErrSize, p.maxSize, "text")
 	}
 	p.src, p.depth = src, depth
-	p.space()
-	if _, err := p.value(); err != nil {
+	i, _, err := p.value(space(src, 0))
+	if err != nil {
 		return err
 	}
-	p.space()
-	if p.pos < len(src) {
-		return p.syntax("text after the value")
+	if i = space(src, i); i < len(src) {
+		return syntax(i, "text after the value")
 	}
 	return nil
 }
 
 // value reads one value and reports whether it is canonical as it stands.
-func (p *parser) value() (canonical bool, err error) {
-	if p.pos >= len(p.src) {
-		return false, p.syntax("unexpected end")
-	}
-	switch c := p.src[p.pos]; c {
+func (p *parser) value(i int) (end int, canonical bool, err error) {
+	switch c := at(p.src, i); c {
 	case '{':
-		return p.object()
+		return p.object(i)
 	case '[':
-		return p.array()
+		return p.array(i)
 	case '"':
-		end, form, err := scanString(p.src, p.pos)
+		end, form, err := scanString(p.src, i)
 		if err != nil {
-			return false, err
+			return i, false, err
 		}
-		kind := verbatim
 		if form == otherString {
-			kind = rewritten
+			p.leaf(rewritten, i, end)
+			return end, false, nil
 		}
-		p.leaf(kind, p.pos, end)
-		p.pos = end
-		return kind == verbatim, nil
+		p.leaf(verbatim, i, end)
+		return end, true, nil
 	case 't':
-		return p.literal("true")
+		return p.literal(i, "true")
 	case 'f':
-		return p.literal("false")
+		return p.literal(i, "false")
 	case 'n':
-		return p.literal("null")
+		return p.literal(i, "null")
 	default:
-		if c != '-' && !isDigit(c) {
-			return false, p.syntax("unexpected character")
+		if c == '-' || isDigit(c) {
+			return p.number(i)
 		}
-		return p.number()
 	}
+	if i >= len(p.src) {
+		return i, false, syntax(i, "unexpected end")
+	}
+	return i, false, syntax(i, "unexpected character")
 }
 
-func (p *parser) literal(word string) (bool, error) {
-	end := p.pos + len(word)
-	if end > len(p.src) || string(p.src[p.pos:end]) != word {
-		return false, p.syntax("unexpected character")
+func (p *parser) literal(i int, word string) (end int, canonical bool, err error) {
+	end = i + len(word)
+	if end > len(p.src) || string(p.src[i:end]) != word {
+		return i, false, syntax(i, "unexpected character")
 	}
-	p.leaf(verbatim, p.pos, end)
-	p.pos = end
-	return true, nil
+	p.leaf(verbatim, i, end)
+	return end, true, nil
 }
 
-func (p *parser) number() (bool, error) {
-	n, ok := scanNumber(p.src, p.pos)
+func (p *parser) number(i int) (end int, canonical bool, err error) {
+	n, ok := scanNumber(p.src, i)
 	if !ok {
-		return false, p.syntax("malformed number")
+		return i, false, syntax(i, "malformed number")
 	}
-	start := p.pos
-	text := p.src[start:n.end]
+	text := p.src[i:n.end]
 	if p.isCanonical(text, n) {
-		p.leaf(verbatim, start, n.end)
-		p.pos = n.end
-		return true, nil
+		p.leaf(verbatim, i, n.end)
+		return n.end, true, nil
 	}
 	from := len(p.scratch)
-	var err error
 	if p.scratch, err = p.appendNumber(p.scratch, text, n); err != nil {
-		err.(*Error).Offset = start
-		return false, err
+		err.(*Error).Offset = i
+		return i, false, err
 	}
-	p.pos = n.end
 	if bytes.Equal(p.scratch[from:], text) {
 		p.scratch = p.scratch[:from]
-		p.leaf(verbatim, start, n.end)
-		return true, nil
+		p.leaf(verbatim, i, n.end)
+		return n.end, true, nil
 	}
 	p.leaf(numeral, from, len(p.scratch))
-	return false, nil
+	return n.end, false, nil
 }
 
-func (p *parser) array() (bool, error) {
-	self, err := p.open(array)
+func (p *parser) array(i int) (end int, canonical bool, err error) {
+	self, err := p.open(array, i)
 	if err != nil {
-		return false, err
+		return i, false, err
 	}
-	canonical := !p.space()
-	if p.next(']') {
-		return p.close(self, canonical), nil
+	src := p.src
+	i, canonical = p.packed(i+1, true)
+	if at(src, i) == ']' {
+		return i + 1, p.close(self, i+1, canonical), nil
 	}
 	for {
-		ok, err := p.value()
+		end, ok, err := p.value(i)
 		if err != nil {
-			return false, err
+			return i, false, err
 		}
-		spaced := p.space()
-		canonical = canonical && ok && !spaced
-		switch {
-		case p.next(']'):
-			return p.close(self, canonical), nil
-		case !p.next(','):
-			return false, p.syntax("comma or closing bracket expected")
-		}
-		if p.space() {
-			canonical = false
+		i, canonical = p.packed(end, canonical && ok)
+		switch at(src, i) {
+		case ']':
+			return i + 1, p.close(self, i+1, canonical), nil
+		case ',':
+			i, canonical = p.packed(i+1, canonical)
+		default:
+			return i, false, syntax(i, "comma or closing bracket expected")
 		}
 	}
 }
 
-func (p *parser) object() (bool, error) {
-	self, err := p.open(object)
+func (p *parser) object(i int) (end int, canonical bool, err error) {
+	self, err := p.open(object, i)
 	if err != nil {
-		return false, err
+		return i, false, err
 	}
+	src := p.src
 	first := len(p.pending)
 	sorted := true
-	canonical := !p.space()
-	if p.next('}') {
-		return p.closeObject(self, first, sorted, canonical)
+	i, canonical = p.packed(i+1, true)
+	if at(src, i) == '}' {
+		return i + 1, p.close(self, i+1, canonical), nil
 	}
 	for {
-		form, err := p.memberName()
+		end, form, err := p.memberName(i)
 		if err != nil {
-			return false, err
+			return i, false, err
 		}
 		if last := len(p.pending) - 1; sorted && last > first {
 			sorted = p.before(p.pending[last-1], p.pending[last])
 		}
-		spaced := p.space()
-		if !p.next(':') {
-			return false, p.syntax("colon expected")
+		i, canonical = p.packed(end, canonical && form != otherString)
+		if at(src, i) != ':' {
+			return i, false, syntax(i, "colon expected")
 		}
-		spaced = p.space() || spaced
-		ok, err := p.value()
+		i, canonical = p.packed(i+1, canonical)
+		end, ok, err := p.value(i)
 		if err != nil {
-			return false, err
+			return i, false, err
 		}
-		spaced = p.space() || spaced
-		canonical = canonical && ok && !spaced && form != otherString
-		switch {
-		case p.next('}'):
-			return p.closeObject(self, first, sorted, canonical)
-		case !p.next(','):
-			return false, p.syntax("comma or closing brace expected")
-		}
-		if p.space() {
-			canonical = false
+		i, canonical = p.packed(end, canonical && ok)
+		switch at(src, i) {
+		case '}':
+			return p.closeObject(self, first, i+1, sorted, canonical)
+		case ',':
+			i, canonical = p.packed(i+1, canonical)
+		default:
+			return i, false, syntax(i, "comma or closing brace expected")
 		}
 	}
 }
 
 // memberName reads a name and puts the member, whose value comes next, on the
 // pending ones.
-func (p *parser) memberName() (stringForm, error) {
-	start := p.pos
-	if start >= len(p.src) || p.src[start] != '"' {
-		return 0, p.syntax("member name expected")
+func (p *parser) memberName(i int) (end int, form stringForm, err error) {
+	if at(p.src, i) != '"' {
+		return i, 0, syntax(i, "member name expected")
 	}
-	end, form, err := scanString(p.src, start)
+	end, form, err = scanString(p.src, i)
 	if err != nil {
-		return 0, err
+		return i, 0, err
 	}
 	m := member{
-		offset: uint32(start),
-		start:  uint32(start + 1),
+		offset: uint32(i + 1),
+		start:  uint32(i + 1),
 		end:    uint32(end - 1),
 		value:  uint32(len(p.nodes)),
 	}
 	if form != plainString {
-		m.escaped = true
-		m.start = uint32(len(p.scratch))
-		p.scratch = unescape(p.scratch, p.src[start:end])
-		m.end = uint32(len(p.scratch))
+		m.start = uint32(len(p.scratch) + inScratch)
+		p.scratch = unescape(p.scratch, p.src[i:end])
+		m.end = uint32(len(p.scratch) + inScratch)
 	}
 	p.pending = append(p.pending, nameKey{prefixOf(p.name(&m)), uint32(len(p.members))})
 	p.members = append(p.members, m)
-	p.pos = end
-	return form, nil
+	return end, form, nil
 }
 
 // before reports whether one member comes before another in canonical order.
@@ -210,14 +199,14 @@ func (p *parser) before(a, b nameKey) bool {
 }
 
 // closeObject sorts the members of an object and refuses equal names.
-func (p *parser) closeObject(self, first int, sorted, canonical bool) (bool, error) {
+func (p *parser) closeObject(self, first, end int, sorted, canonical bool) (int, bool, error) {
 	own := p.pending[first:]
 	if !sorted {
 		sortNames(own, p.compare)
 		for i := 1; i < len(own); i++ {
 			if !p.before(own[i-1], own[i]) {
 				again := max(own[i-1].at, own[i].at)
-				return false, refuseAt(ErrDuplicate, int(p.members[again].offset), "")
+				return end, false, refuseAt(ErrDuplicate, int(p.members[again].offset)-1, "")
 			}
 		}
 	}
@@ -228,31 +217,30 @@ func (p *parser) closeObject(self, first int, sorted, canonical bool) (bool, err
 		n.end = uint32(len(p.order))
 	}
 	p.pending = p.pending[:first]
-	return p.close(self, sorted && canonical), nil
+	return end, p.close(self, end, sorted && canonical), nil
 }
 
-// open starts an array or object at pos. Until it is closed, its node remembers
-// where its text starts.
-func (p *parser) open(kind nodeKind) (self int, err error) {
+// open starts an array or object. Until it is closed, its node remembers where its
+// text starts.
+func (p *parser) open(kind nodeKind, i int) (self int, err error) {
 	if p.depth >= p.maxDepth {
-		return 0, refuseAt(ErrDepth, p.pos, "")
+		return 0, refuseAt(ErrDepth, i, "")
 	}
 	p.depth++
 	self = len(p.nodes)
-	p.nodes = append(p.nodes, node{kind: kind, next: uint32(p.pos)})
-	p.pos++
+	p.nodes = append(p.nodes, node{kind: kind, next: uint32(i)})
 	return self, nil
 }
 
 // close ends the array or object of node self. If it is canonical, one node for
 // all of it replaces those below.
-func (p *parser) close(self int, canonical bool) bool {
+func (p *parser) close(self, end int, canonical bool) bool {
 	p.depth--
 	n := &p.nodes[self]
 	if canonical {
 		start := int(n.next)
 		p.nodes = p.nodes[:self]
-		p.leaf(verbatim, start, p.pos)
+		p.leaf(verbatim, start, end)
 		return true
 	}
 	n.next = uint32(len(p.nodes))
@@ -263,31 +251,31 @@ func (p *parser) leaf(kind nodeKind, start, end int) {
 	p.nodes = append(p.nodes, node{kind, uint32(start), uint32(end), uint32(len(p.nodes) + 1)})
 }
 
-// next skips c if it is the next byte.
-func (p *parser) next(c byte) bool {
-	if p.pos < len(p.src) && p.src[p.pos] == c {
-		p.pos++
-		return true
-	}
-	return false
-}
-
-// space skips white space and reports whether there was any.
-func (p *parser) space() bool {
-	return p.pos < len(p.src) && p.src[p.pos] <= ' ' && p.skipSpace()
-}
-
-func (p *parser) skipSpace() bool {
-	start := p.pos
-	for p.pos < len(p.src) {
-		switch p.src[p.pos] {
-		case ' ', '\t', '\n', '\r':
-			p.pos++
-		default:
-			return p.pos > start
+// packed skips white space. If there was any, what is being read is not canonical.
+func (p *parser) packed(i int, canonical bool) (int, bool) {
+	if i < len(p.src) && p.src[i] <= ' ' {
+		if end := space(p.src, i); end > i {
+			return end, false
 		}
 	}
-	return p.pos > start
+	return i, canonical
 }
 
-func (p *parser) syntax(detail string) error { return refuseAt(ErrSyntax, p.pos, detail) }
+// space returns the offset of the first byte from i on that is not white space.
+func space(src []byte, i int) int {
+	const space = 1<<' ' | 1<<'\t' | 1<<'\n' | 1<<'\r'
+	for i < len(src) && src[i] <= ' ' && space>>src[i]&1 != 0 {
+		i++
+	}
+	return i
+}
+
+// at returns the byte at i, or 0, which is no JSON, at the end.
+func at(src []byte, i int) byte {
+	if i < len(src) {
+		return src[i]
+	}
+	return 0
+}
+
+func syntax(i int, detail string) error { return refuseAt(ErrSyntax, i, detail) }

@@ -36,29 +36,41 @@ func scanString(src []byte, i int) (end int, form stringForm, err error) {
 			}
 		}
 		c := src[i]
-		switch {
-		case plain[c]:
-			i++
-		case c == '"':
+		if c == '"' {
 			return i + 1, form, nil
-		case c == '\\':
-			_, size, reason := readEscape(src[i:])
-			if reason != nil {
-				return i, form, refuseAt(reason, i, "")
-			}
-			form = max(form, escapeForm(src[i:i+size]))
-			i += size
-		case c < 0x20:
-			return i, form, refuseAt(ErrSyntax, i, "control character in a string")
-		default:
-			r, size := utf8.DecodeRune(src[i:])
-			if r == utf8.RuneError && size == 1 {
-				return i, form, refuseAt(ErrUTF8, i, "")
-			}
-			i += size
 		}
+		if plain[c] {
+			i++
+			continue
+		}
+		size, f, reason := scanSpecial(src[i:])
+		if reason != nil {
+			return i, form, refuseAt(reason, i, "")
+		}
+		form = max(form, f)
+		i += size
 	}
 	return i, form, refuseAt(ErrSyntax, i, "string without an end")
+}
+
+// scanSpecial checks the escape sequence or character at the start of s, which is
+// not plain, and returns its length.
+func scanSpecial(s []byte) (size int, form stringForm, reason error) {
+	switch c := s[0]; {
+	case c == '\\':
+		_, size, reason = readEscape(s)
+		if reason == nil {
+			form = escapeForm(s[:size])
+		}
+		return size, form, reason
+	case c < 0x20:
+		return 0, 0, ErrSyntax
+	}
+	r, size := utf8.DecodeRune(s)
+	if r == utf8.RuneError && size == 1 {
+		return 0, 0, ErrUTF8
+	}
+	return size, plainString, nil
 }
 
 // plainPrefix returns how many of the eight bytes of w, from the lowest on, are

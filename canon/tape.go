@@ -35,19 +35,23 @@ const (
 
 // member is one name of an object.
 type member struct {
-	offset uint32 // of the name's opening quote in src
-	start  uint32 // of the unescaped name, in scratch if escaped, else in src
+	offset uint32 // of the name in src, after its opening quote
+	start  uint32 // of the unescaped name, in scratch if escaped, else at offset
 	end    uint32
 	value  uint32 // node
-	// escaped names, even if their escapes are canonical, sort by what they stand
-	// for.
-	escaped bool
 }
+
+// escaped reports whether the name had escapes, canonical or not, and so sorts by
+// what they stand for. Then start and end are offsets in scratch, plus inScratch.
+func (m *member) escaped() bool { return m.start >= inScratch }
+
+// inScratch is above every offset in a text.
+const inScratch = 1 << 30
 
 // name returns the unescaped name of a member.
 func (t *tape) name(m *member) []byte {
-	if m.escaped {
-		return t.scratch[m.start:m.end]
+	if m.escaped() {
+		return t.scratch[m.start-inScratch : m.end-inScratch]
 	}
 	return t.src[m.start:m.end]
 }
@@ -69,9 +73,16 @@ func (t *tape) emit(dst []byte, i uint32) []byte {
 		return append(dst, t.scratch[n.start:n.end]...)
 	case array:
 		open := byte('[')
-		for j := i + 1; j < n.next; j = t.nodes[j].next {
-			dst = t.emit(append(dst, open), j)
+		for j := i + 1; j < n.next; {
+			dst = append(dst, open)
 			open = ','
+			if v := &t.nodes[j]; v.kind == verbatim {
+				dst = append(dst, t.src[v.start:v.end]...)
+				j++
+				continue
+			}
+			dst = t.emit(dst, j)
+			j = t.nodes[j].next
 		}
 		if open == '[' {
 			dst = append(dst, open)
@@ -85,7 +96,7 @@ func (t *tape) emit(dst []byte, i uint32) []byte {
 		dst = append(dst, open)
 		open = ','
 		switch {
-		case m.escaped:
+		case m.escaped():
 			dst, _ = appendString(dst, t.name(m)) // valid: it was parsed
 		case v.kind == verbatim && v.start == m.end+2: // there is only the colon between them
 			dst = append(dst, t.src[m.start-1:v.end]...)
@@ -93,7 +104,12 @@ func (t *tape) emit(dst []byte, i uint32) []byte {
 		default:
 			dst = append(dst, t.src[m.start-1:m.end+1]...)
 		}
-		dst = t.emit(append(dst, ':'), m.value)
+		dst = append(dst, ':')
+		if v.kind == verbatim {
+			dst = append(dst, t.src[v.start:v.end]...)
+			continue
+		}
+		dst = t.emit(dst, m.value)
 	}
 	if open == '{' {
 		dst = append(dst, open)
@@ -105,11 +121,8 @@ func (t *tape) emit(dst []byte, i uint32) []byte {
 var parsers = sync.Pool{New: func() any { return new(parser) }}
 
 func (p *parser) free() {
-	*p = parser{tape: tape{
-		nodes:   p.nodes[:0],
-		members: p.members[:0],
-		order:   p.order[:0],
-		scratch: p.scratch[:0],
-	}, pending: p.pending[:0]}
+	p.src = nil
+	p.nodes, p.members, p.order = p.nodes[:0], p.members[:0], p.order[:0]
+	p.scratch, p.pending = p.scratch[:0], p.pending[:0]
 	parsers.Put(p)
 }
