@@ -3,12 +3,15 @@ package interceptor
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"reflect"
 	"slices"
 
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	sdkinterceptor "go.temporal.io/sdk/interceptor"
+	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 
@@ -28,6 +31,9 @@ type Plugin struct {
 	ic       *Interceptor
 	explicit bool // the options named a DataConverter
 	captured bool
+	log      sdklog.Logger // the client's
+
+	registered registered
 }
 
 var (
@@ -48,7 +54,7 @@ func NewPlugin(s store.Store, o Options) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Plugin{ic: ic, explicit: explicit}, nil
+	return &Plugin{ic: ic, explicit: explicit, registered: registered{types: map[string][]reflect.Type{}}}, nil
 }
 
 // Name names the plugin to the SDK.
@@ -59,6 +65,7 @@ func (p *Plugin) NewClient(
 	ctx context.Context, o client.PluginNewClientOptions,
 	next func(context.Context, client.PluginNewClientOptions) error,
 ) error {
+	p.log = o.ClientOptions.Logger
 	if err := p.capture(o.ClientOptions.DataConverter, o.ClientOptions.FailureConverter); err != nil {
 		return err
 	}
@@ -94,10 +101,28 @@ func same(a, b any) bool {
 // ConfigureWorker is called by the SDK for each worker of the client. The
 // interceptor goes last, so that tracing and metrics see what it decides.
 func (p *Plugin) ConfigureWorker(_ context.Context, o worker.PluginConfigureWorkerOptions) error {
+	if callbacks := o.WorkerRegistryOptions; callbacks != nil {
+		before := callbacks.OnRegisterActivity
+		callbacks.OnRegisterActivity = func(a any, options activity.RegisterOptions) {
+			p.registered.add(a, options)
+			if before != nil {
+				before(a, options)
+			}
+		}
+	}
 	if !slices.ContainsFunc(o.WorkerOptions.Interceptors, func(i sdkinterceptor.WorkerInterceptor) bool { return i == p.ic }) {
 		o.WorkerOptions.Interceptors = append(o.WorkerOptions.Interceptors, p.ic)
 	}
 	return nil
+}
+
+// logger returns the client's logger. Without a client there is none but the
+// process's own.
+func (p *Plugin) logger() sdklog.Logger {
+	if p.log != nil {
+		return p.log
+	}
+	return sdklog.NewStructuredLogger(slog.Default())
 }
 
 // ConfigureWorkflowReplayer is called by the SDK. Replays need nothing from us.
