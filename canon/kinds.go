@@ -31,8 +31,12 @@ func (e *encoder) checkInteger(dst []byte, start int) ([]byte, error) {
 	return e.appendJSONNumber(dst[:start], string(dst[start:]))
 }
 
-func encodeFloat(_ *encoder, dst []byte, v reflect.Value) ([]byte, error) {
-	return appendFloat(dst, v.Float(), v.Type().Bits())
+func encodeFloat32(_ *encoder, dst []byte, v reflect.Value) ([]byte, error) {
+	return appendFloat(dst, v.Float(), 32)
+}
+
+func encodeFloat64(_ *encoder, dst []byte, v reflect.Value) ([]byte, error) {
+	return appendFloat(dst, v.Float(), 64)
 }
 
 func encodeString(_ *encoder, dst []byte, v reflect.Value) ([]byte, error) {
@@ -60,6 +64,9 @@ func (c *compiler) isBytes(t reflect.Type) bool {
 func encodeInterface(e *encoder, dst []byte, v reflect.Value) ([]byte, error) {
 	if v.IsNil() {
 		return append(dst, "null"...), nil
+	}
+	if v.NumMethod() == 0 && v.CanInterface() {
+		return e.any(dst, v.Interface())
 	}
 	v = v.Elem()
 	p, err := planOf(v.Type())

@@ -2,15 +2,8 @@ package canon
 
 import (
 	"reflect"
-	"slices"
 	"strconv"
 )
-
-// entry is one key of a map, as text, with its value.
-type entry struct {
-	key   string
-	value reflect.Value
-}
 
 // mapOf plans a map. Keys are strings or integers without methods of their own:
 // of others it is not certain that different keys have different texts.
@@ -25,6 +18,12 @@ func (c *compiler) mapOf(p *plan) {
 		return
 	}
 	p.shape, p.encode = mapShape, p.encodeMap
+	switch p.typ {
+	case reflect.TypeFor[map[string]any]():
+		p.encode = encodeAnyMap
+	case reflect.TypeFor[map[string]string]():
+		p.encode = encodeStringMap
+	}
 	p.elem = c.below("[*]", p.typ.Elem())
 }
 
@@ -41,50 +40,108 @@ func keyText(k reflect.Kind) func(reflect.Value) string {
 	return nil
 }
 
-// sorted pushes the entries of a map, in canonical order, on the encoder's stack.
-// The caller drops them with e.drop(first).
-func (e *encoder) sorted(v reflect.Value) (first int, own []entry) {
-	first = len(e.entries)
-	text := keyText(v.Type().Key().Kind())
-	for iter := v.MapRange(); iter.Next(); {
-		e.entries = append(e.entries, entry{text(iter.Key()), iter.Value()})
-	}
-	own = e.entries[first:]
-	slices.SortFunc(own, func(a, b entry) int { return compareUTF16(a.key, b.key) })
-	return first, own
+// entries is a stack of the entries of all maps that are being written.
+type entries[V any] struct {
+	list []entry[V]
+	keys []nameKey
 }
 
-func (e *encoder) drop(first int) {
-	clear(e.entries[first:])
-	e.entries = e.entries[:first]
+// entry is one key of a map, as text, with its value.
+type entry[V any] struct {
+	key   string
+	value V
+}
+
+func (s *entries[V]) push(key string, v V) {
+	s.keys = append(s.keys, nameKey{prefixOf(key), uint32(len(s.list))})
+	s.list = append(s.list, entry[V]{key, v})
+}
+
+// sorted returns the keys of the entries from first on in canonical order.
+func (s *entries[V]) sorted(first int) []nameKey {
+	own := s.keys[first:]
+	sortNames(own, s.compare)
+	return own
+}
+
+func (s *entries[V]) compare(a, b uint32) int {
+	return compareUTF16(s.list[a].key, s.list[b].key)
+}
+
+// drop takes the entries from first on off the stack.
+func (s *entries[V]) drop(first int) {
+	clear(s.list[first:]) // they hold parts of the caller's value
+	s.list, s.keys = s.list[:first], s.keys[:first]
+}
+
+// encodeEntries writes the object of the entries from first on, and drops them.
+func encodeEntries[V any](e *encoder, dst []byte, s *entries[V], first int,
+	encode func(*encoder, []byte, V) ([]byte, error)) (_ []byte, err error) {
+	if err := e.enter(dst); err != nil {
+		return dst, err
+	}
+	dst = append(dst, '{')
+	for i, key := range s.sorted(first) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if dst, err = appendString(dst, s.list[key.at].key); err != nil {
+			return dst, under("[*]", err)
+		}
+		if dst, err = encode(e, append(dst, ':'), s.list[key.at].value); err != nil {
+			return dst, under("[*]", err)
+		}
+	}
+	s.drop(first)
+	e.leave()
+	return append(dst, '}'), nil
+}
+
+// pushMap pushes the entries of a map of whatever type.
+func (e *encoder) pushMap(v reflect.Value) (first int) {
+	first = len(e.values.list)
+	text := keyText(v.Type().Key().Kind())
+	for iter := v.MapRange(); iter.Next(); {
+		e.values.push(text(iter.Key()), iter.Value())
+	}
+	return first
 }
 
 func (p *plan) encodeMap(e *encoder, dst []byte, v reflect.Value) ([]byte, error) {
 	if v.IsNil() {
 		return append(dst, "null"...), nil
 	}
-	if err := e.enter(dst); err != nil {
-		return dst, err
-	}
-	first, own := e.sorted(v)
-	dst = append(dst, '{')
-	for i, m := range own {
-		if i > 0 {
-			dst = append(dst, ',')
-			if m.key == own[i-1].key {
-				return dst, refuse(ErrDuplicate, "")
-			}
-		}
-		var err error
-		if dst, err = appendString(dst, m.key); err != nil {
-			return dst, under("[*]", err)
-		}
-		dst = append(dst, ':')
-		if dst, err = p.elem.encode(e, dst, m.value); err != nil {
-			return dst, under("[*]", err)
-		}
-	}
-	e.drop(first)
-	e.leave()
-	return append(dst, '}'), nil
+	return encodeEntries(e, dst, &e.values, e.pushMap(v), p.elem.encode)
 }
+
+func encodeAnyMap(e *encoder, dst []byte, v reflect.Value) ([]byte, error) {
+	return e.anyMap(dst, v.Interface().(map[string]any))
+}
+
+func (e *encoder) anyMap(dst []byte, m map[string]any) ([]byte, error) {
+	if m == nil {
+		return append(dst, "null"...), nil
+	}
+	first := len(e.anys.list)
+	for k, v := range m {
+		e.anys.push(k, v)
+	}
+	return encodeEntries(e, dst, &e.anys, first, (*encoder).any)
+}
+
+func encodeStringMap(e *encoder, dst []byte, v reflect.Value) ([]byte, error) {
+	return e.stringMap(dst, v.Interface().(map[string]string))
+}
+
+func (e *encoder) stringMap(dst []byte, m map[string]string) ([]byte, error) {
+	if m == nil {
+		return append(dst, "null"...), nil
+	}
+	first := len(e.strings.list)
+	for k, v := range m {
+		e.strings.push(k, v)
+	}
+	return encodeEntries(e, dst, &e.strings, first, (*encoder).string)
+}
+
+func (e *encoder) string(dst []byte, s string) ([]byte, error) { return appendString(dst, s) }

@@ -116,8 +116,9 @@ func (k *picker) pickMap(dst []byte, p *plan, v reflect.Value, r *rules, c class
 	}
 	start := len(dst)
 	dst = append(dst, '{')
-	first, own := k.sorted(v)
-	for _, m := range own {
+	first := k.pushMap(v)
+	for _, key := range k.values.sorted(first) {
+		m := k.values.list[key.at]
 		before := len(dst)
 		if before > start+1 {
 			dst = append(dst, ',')
@@ -135,7 +136,7 @@ func (k *picker) pickMap(dst []byte, p *plan, v reflect.Value, r *rules, c class
 			dst = dst[:before]
 		}
 	}
-	k.drop(first)
+	k.values.drop(first)
 	k.leave()
 	if len(dst) == start+1 && !k.keeps(c) {
 		return dst[:start], false, nil

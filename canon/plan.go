@@ -20,7 +20,11 @@ type plan struct {
 	mayTag bool    // it may reach such a struct
 	zero   []byte  // canonical form of the zero value; nil if it has none
 	zeroed bool    // zero is set
-	own    string  // the type's own method that is trusted, for [Check]
+
+	// skipZero is set if it is worth while to look whether a value is zero before
+	// it is written.
+	skipZero bool
+	own      string // the type's own method that is trusted, for [Check]
 }
 
 // shape says what can be picked out of a value.
@@ -122,8 +126,10 @@ func (c *compiler) fill(p *plan) {
 		p.encode = encodeInt
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		p.encode = encodeUint
-	case reflect.Float32, reflect.Float64:
-		p.encode = encodeFloat
+	case reflect.Float32:
+		p.encode = encodeFloat32
+	case reflect.Float64:
+		p.encode = encodeFloat64
 	case reflect.String:
 		p.encode = encodeString
 	case reflect.Interface:
@@ -168,6 +174,11 @@ func (p *plan) setZero() {
 		p.elem.setZero()
 	}
 	p.zero = p.formOfZero()
+	switch p.typ.Kind() {
+	case reflect.Struct, reflect.Array: // comparing the form is as good
+	default:
+		p.skipZero = p.own == "" && p.zero != nil
+	}
 }
 
 // formOfZero returns nil if the zero value has no form, as when the type's own

@@ -1,7 +1,6 @@
 package canon
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -30,7 +29,7 @@ const (
 func scanString(src []byte, i int) (end int, form stringForm, err error) {
 	for i++; i < len(src); {
 		if len(src)-i >= 8 {
-			n := plainPrefix(binary.LittleEndian.Uint64(src[i:]))
+			n := plainPrefix(load(src[i:]))
 			if i += n; n == 8 {
 				continue
 			}
@@ -216,6 +215,12 @@ func appendString[S ~string | ~[]byte](dst []byte, s S) ([]byte, error) {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {
+		if len(s)-i >= 8 {
+			n := plainPrefix(load(s[i:]))
+			if i += n; n == 8 {
+				continue
+			}
+		}
 		c := s[i]
 		switch {
 		case plain[c]:
@@ -236,4 +241,11 @@ func appendString[S ~string | ~[]byte](dst []byte, s S) ([]byte, error) {
 	}
 	dst = append(dst, s[start:]...)
 	return append(dst, '"'), nil
+}
+
+// load reads eight bytes, the first one lowest.
+func load[S ~string | ~[]byte](s S) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }

@@ -53,7 +53,7 @@ func (p *plan) encodeStruct(e *encoder, dst []byte, v reflect.Value) ([]byte, er
 	for i := range p.fields {
 		f := &p.fields[i]
 		member := f.of(v)
-		if f.omitEmpty && isEmpty(member) {
+		if f.plan.skipZero && member.IsZero() || f.omitEmpty && isEmpty(member) {
 			continue
 		}
 		before := len(dst)
@@ -76,7 +76,8 @@ func (p *plan) encodeStruct(e *encoder, dst []byte, v reflect.Value) ([]byte, er
 
 // of returns the field's value in the struct v.
 func (f *field) of(v reflect.Value) reflect.Value {
-	for _, i := range f.index {
+	v = v.Field(f.index[0])
+	for _, i := range f.index[1:] {
 		v = v.Field(i)
 	}
 	return v

@@ -2,7 +2,9 @@ package canon
 
 import (
 	"bytes"
+	"encoding/json"
 	"reflect"
+	"strconv"
 	"sync"
 )
 
@@ -21,7 +23,7 @@ import (
 // change meanwhile; apart from that, any number of goroutines may call Value.
 func Value(dst []byte, v any, o ...Option) ([]byte, error) {
 	e := newEncoder(newOptions(o), len(dst))
-	defer e.free()
+	defer e.free() // also when a method of the value panics
 	out, err := e.any(dst, v)
 	if err == nil {
 		err = e.checkSize(out)
@@ -56,32 +58,75 @@ type encoder struct {
 	depth    int  // of arrays and objects around the current value
 	pointers int  // followed to the current value
 	tagged   bool // a struct with effectonce tags was met
-	entries  []entry
+
+	// The maps that are being written, by the type of their values.
+	values  entries[reflect.Value]
+	anys    entries[any]
+	strings entries[string]
 }
 
 var encoders = sync.Pool{New: func() any { return new(encoder) }}
 
 func newEncoder(o options, base int) *encoder {
 	e := encoders.Get().(*encoder)
-	*e = encoder{options: o, base: base, entries: e.entries[:0]}
+	e.options, e.base = o, base
+	e.depth, e.pointers, e.tagged = 0, 0, false
 	return e
 }
 
 func (e *encoder) free() {
-	clear(e.entries) // they hold parts of the caller's value
+	e.values.drop(0)
+	e.anys.drop(0)
+	e.strings.drop(0)
 	encoders.Put(e)
 }
 
-// any appends a value of whatever type.
+// any appends a value of whatever type. The types that decoders make are not
+// looked up.
 func (e *encoder) any(dst []byte, v any) ([]byte, error) {
-	if v == nil {
+	switch v := v.(type) {
+	case nil:
 		return append(dst, "null"...), nil
+	case string:
+		return appendString(dst, v)
+	case map[string]any:
+		return e.anyMap(dst, v)
+	case []any:
+		return e.anyList(dst, v)
+	case bool:
+		return strconv.AppendBool(dst, v), nil
+	case float64:
+		return appendFloat(dst, v, 64)
+	case json.Number:
+		return e.appendJSONNumber(dst, string(v))
+	case map[string]string:
+		return e.stringMap(dst, v)
 	}
 	p, err := planOf(reflect.TypeOf(v))
 	if err != nil {
 		return dst, err
 	}
 	return p.encode(e, dst, reflect.ValueOf(v))
+}
+
+func (e *encoder) anyList(dst []byte, list []any) (_ []byte, err error) {
+	if list == nil {
+		return append(dst, "null"...), nil
+	}
+	if err := e.enter(dst); err != nil {
+		return dst, err
+	}
+	dst = append(dst, '[')
+	for i, v := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if dst, err = e.any(dst, v); err != nil {
+			return dst, under("["+strconv.Itoa(i)+"]", err)
+		}
+	}
+	e.leave()
+	return append(dst, ']'), nil
 }
 
 // enter is called before the parts of an array or object, leave after them.
