@@ -47,13 +47,14 @@ func TestStartToCloseIsOverAndTheBodyStillRuns(t *testing.T) {
 			release := make(chan struct{})
 			options := charging(interceptor.Policy{Scope: effectonce.Run, Unknown: unknown})
 			options.Lease = 10 * time.Second // renewed until one lease after the deadline
+			var asked atomic.Int64
 			l.work(setup{
-				options:    options,
+				options: options, store: counting(l.store, &asked),
 				workflows:  map[string]any{"main": charge(1500*time.Millisecond, 0)},
 				activities: map[string]any{"Charge": l.slowly(true, release)},
 			})
 			run := l.start("main", order{ID: 1, Cents: 5})
-			l.until("second attempt", l.attempted(run, 2))
+			l.until("the second attempt has asked", func() bool { return asked.Load() == 2 })
 			close(release)
 			receipt := await[provider.Receipt](l, run)
 			assert.Equal(t, "charge-1", receipt.ID)
