@@ -85,10 +85,7 @@ func (k *picker) pickStruct(dst []byte, p *plan, v reflect.Value, r *rules, c cl
 			continue
 		}
 		before := len(dst)
-		if before > start+1 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, f.quoted...)
+		dst = f.appendName(dst, before == start+1)
 		from := len(dst)
 		below := r.child(f.name)
 		class := f.class
@@ -200,7 +197,7 @@ func (k *picker) pickText(dst, text []byte, r *rules, c class) (out []byte, kept
 			}
 			dst = append(dst, name...)
 			dst = append(dst, ':')
-			below := r.child(string(unescape(nil, name)))
+			below := r.child(unquote(name))
 			var counts bool
 			if dst, counts = k.pickText(dst, value, below, below.over(c)); !counts {
 				dst = dst[:before]

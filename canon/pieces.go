@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"bytes"
 	"iter"
 	"strconv"
 )
@@ -14,11 +15,7 @@ func valueEnd(text []byte, i int) int {
 	for ; i < len(text); i++ {
 		switch text[i] {
 		case '"':
-			for i++; text[i] != '"'; i++ {
-				if text[i] == '\\' {
-					i++
-				}
-			}
+			i = stringEnd(text, i) - 1
 		case '[', '{':
 			depth++
 		case ']', '}':
@@ -33,6 +30,28 @@ func valueEnd(text []byte, i int) int {
 		}
 	}
 	return i
+}
+
+// stringEnd returns the offset after the string at text[i:].
+func stringEnd(text []byte, i int) int {
+	for i++; ; i++ {
+		i += bytes.IndexByte(text[i:], '"')
+		backslashes := 0
+		for text[i-1-backslashes] == '\\' {
+			backslashes++
+		}
+		if backslashes%2 == 0 {
+			return i + 1
+		}
+	}
+}
+
+// unquote returns the name that a canonical string stands for.
+func unquote(name []byte) string {
+	if bytes.IndexByte(name, '\\') < 0 {
+		return string(name[1 : len(name)-1])
+	}
+	return string(unescape(nil, name))
 }
 
 // members yields the names, quotes included, and values of an object.
@@ -62,15 +81,16 @@ func elements(array []byte) iter.Seq2[int, []byte] {
 	}
 }
 
-// lookup returns the part of a canonical text that the tokens of a pointer name.
-func lookup(text []byte, tokens []string) (part []byte, ok bool) {
+// lookup returns the part of a canonical text that the tokens of a pointer name, or
+// nil.
+func lookup(text []byte, tokens []string) []byte {
 	if len(tokens) == 0 {
-		return text, true
+		return text
 	}
 	switch text[0] {
 	case '{':
 		for name, value := range members(text) {
-			if string(unescape(nil, name)) == tokens[0] {
+			if unquote(name) == tokens[0] {
 				return lookup(value, tokens[1:])
 			}
 		}
@@ -81,5 +101,5 @@ func lookup(text []byte, tokens []string) (part []byte, ok bool) {
 			}
 		}
 	}
-	return nil, false
+	return nil
 }

@@ -15,7 +15,8 @@ type Split struct {
 	// It goes into the key.
 	Identity []byte
 	// Fingerprint is the canonical JSON array of their identity and checked
-	// parts: all that must not differ under one key.
+	// parts: all that must not differ under one key. If nothing is only checked
+	// it is the same slice as Identity: read both, change neither.
 	Fingerprint []byte
 	// Digests has one digest for each member of each argument in Fingerprint, or
 	// for the whole argument if it has no members, sorted by path.
@@ -62,32 +63,39 @@ func (f Fields) Split(args []any, o ...Option) (Split, error) {
 }
 
 func (f Fields) split(root *rules, args []any, o options) (Split, error) {
-	parts := make([]argument, len(args))
+	e := newEncoder(o, 0)
+	defer e.free()
+	identity, fingerprint := make([]form, len(args)), make([]form, len(args))
+	same := true
 	for i, arg := range args {
 		r := root.child(strconv.Itoa(i))
-		a, err := splitArgument(arg, r, r.over(root.class), o)
+		a, err := splitArgument(e, arg, r, r.over(root.class))
 		if err != nil {
 			return Split{}, under("["+strconv.Itoa(i)+"]", err)
 		}
-		parts[i] = a
+		identity[i], fingerprint[i] = a.identity, a.fingerprint
+		same = same && a.same
 	}
-	s := Split{
-		Identity:    join(parts, func(a *argument) *form { return &a.identity }),
-		Fingerprint: join(parts, func(a *argument) *form { return &a.fingerprint }),
+	identity, fingerprint = withoutZeros(identity), withoutZeros(fingerprint)
+	s := Split{Identity: join(identity)}
+	s.Fingerprint = s.Identity
+	if !same {
+		s.Fingerprint = join(fingerprint)
 	}
 	if len(s.Identity) > o.maxSize || len(s.Fingerprint) > o.maxSize {
 		return Split{}, refuse(ErrSize, "canonical form")
 	}
-	if err := f.present(parts, s.Identity); err != nil {
+	if err := f.present(identity); err != nil {
 		return Split{}, err
 	}
-	s.Digests = digests(s.Fingerprint)
+	s.Digests = digests(fingerprint)
 	return s, nil
 }
 
 // argument is one argument, canonicalised twice.
 type argument struct {
 	identity, fingerprint form
+	same                  bool
 }
 
 // form is the canonical form of what counts of an argument.
@@ -97,15 +105,11 @@ type form struct {
 }
 
 // splitArgument canonicalises one argument, whose class is c where r and tags say
-// nothing else.
-func splitArgument(arg any, r *rules, c class, o options) (a argument, err error) {
-	e := newEncoder(o, 0)
-	defer e.free()
-	e.depth = 1 // the list
+// nothing else. The forms are in the encoder's buffer.
+func splitArgument(e *encoder, arg any, r *rules, c class) (a argument, err error) {
 	if arg == nil {
-		a.identity = form{[]byte("null"), true}
-		a.fingerprint = a.identity
-		return a, nil
+		null := form{[]byte("null"), true}
+		return argument{null, null, true}, nil
 	}
 	p, err := planOf(reflect.TypeOf(arg))
 	if err != nil {
@@ -114,7 +118,8 @@ func splitArgument(arg any, r *rules, c class, o options) (a argument, err error
 	v := reflect.ValueOf(arg)
 	if r == nil && c == identity {
 		// Hopefully there are no tags either, and the two are one.
-		text, err := p.encode(e, nil, v)
+		e.restart()
+		text, err := p.encode(e, e.buf, v)
 		if err == nil {
 			err = e.checkSize(text)
 		}
@@ -122,9 +127,9 @@ func splitArgument(arg any, r *rules, c class, o options) (a argument, err error
 			return a, err
 		}
 		if !e.tagged {
-			a.identity = form{text, bytes.Equal(text, p.zero) || string(text) == "null"}
-			a.fingerprint = a.identity
-			return a, nil
+			f := form{text: e.store(text)}
+			f.zero = bytes.Equal(f.text, p.zero) || string(f.text) == "null"
+			return argument{f, f, true}, nil
 		}
 	}
 	if a.identity, err = pickForm(e, p, v, r, c, identity); err != nil {
@@ -134,55 +139,74 @@ func splitArgument(arg any, r *rules, c class, o options) (a argument, err error
 	return a, err
 }
 
+// restart makes the encoder ready for the next argument, inside of the list.
+func (e *encoder) restart() {
+	e.base, e.depth, e.pointers, e.tagged = len(e.buf), 1, 0, false
+}
+
+// store returns what was appended to the encoder's buffer, and keeps it there.
+func (e *encoder) store(buf []byte) []byte {
+	from := len(e.buf)
+	e.buf = buf
+	return buf[from:len(buf):len(buf)]
+}
+
 func pickForm(e *encoder, p *plan, v reflect.Value, r *rules, c, keep class) (form, error) {
 	k := picker{encoder: e, keep: keep}
-	text, kept, err := k.pick(nil, p, v, r, c)
+	e.restart()
+	text, kept, err := k.pick(e.buf, p, v, r, c)
 	if err == nil {
 		err = e.checkSize(text)
 	}
 	if err != nil || !kept {
 		return form{zero: true}, err
 	}
+	f := form{text: e.store(text)}
 	// A zero value that has no form is no error: then v is not zero.
-	depth, pointers := e.depth, e.pointers
-	zero, _, err := k.pick(nil, p, reflect.Zero(p.typ), r, c)
-	e.depth, e.pointers = depth, pointers
-	return form{text, string(text) == "null" || err == nil && bytes.Equal(text, zero)}, nil
+	e.restart()
+	zero, _, err := k.pick(e.buf, p, reflect.Zero(p.typ), r, c)
+	f.zero = string(f.text) == "null" || err == nil && bytes.Equal(f.text, zero[len(e.buf):])
+	return f, nil
 }
 
-// join makes the array of the arguments' forms, without zeros at the end.
-func join(parts []argument, of func(*argument) *form) []byte {
-	n, size := len(parts), 2
-	for n > 0 && of(&parts[n-1]).zero {
+// withoutZeros leaves zeros at the end out.
+func withoutZeros(list []form) []form {
+	n := len(list)
+	for n > 0 && list[n-1].zero {
 		n--
 	}
-	for i := range n {
-		size += len(of(&parts[i]).text) + len("null,")
+	return list[:n]
+}
+
+// join makes an array of the forms.
+func join(list []form) []byte {
+	size := len("[]")
+	for _, f := range list {
+		size += max(len(f.text), len("null")) + len(",")
 	}
 	out := append(make([]byte, 0, size), '[')
-	for i := range n {
+	for i, f := range list {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		if text := of(&parts[i]).text; text != nil {
-			out = append(out, text...)
-		} else {
+		if f.text == nil {
 			out = append(out, "null"...)
 		}
+		out = append(out, f.text...)
 	}
 	return append(out, ']')
 }
 
 // present refuses an identity that lacks one of its parts.
-func (f Fields) present(parts []argument, identity []byte) error {
+func (f Fields) present(identity []form) error {
 	for _, text := range f.Identity {
 		tokens := parsePointer(text)
-		part, ok := lookup(identity, tokens)
-		if ok && len(tokens) == 1 {
-			i, _ := parseIndex(tokens[0])
-			ok = !parts[i].identity.zero
+		i, _ := parseIndex(tokens[0])
+		var part []byte
+		if i < len(identity) && identity[i].text != nil && !(len(tokens) == 1 && identity[i].zero) {
+			part = lookup(identity[i].text, tokens[1:])
 		}
-		if !ok || string(part) == "null" {
+		if part == nil || string(part) == "null" {
 			return &Error{Reason: ErrAbsent, Offset: -1, Path: text}
 		}
 	}
@@ -190,23 +214,23 @@ func (f Fields) present(parts []argument, identity []byte) error {
 }
 
 // digests takes a fingerprint apart.
-func digests(fingerprint []byte) []FieldDigest {
+func digests(fingerprint []form) []FieldDigest {
 	var all []FieldDigest
 	add := func(path string, part []byte) {
 		sum := sha256.Sum256(part)
 		all = append(all, FieldDigest{path, [8]byte(sum[:8])})
 	}
-	for i, arg := range elements(fingerprint) {
+	for i, f := range fingerprint {
 		path := "/" + strconv.Itoa(i)
 		switch {
-		case string(arg) == "null":
+		case f.text == nil || string(f.text) == "null":
 			// Nothing, whether or not it stands before something.
-		case arg[0] == '{' && len(arg) > len("{}"):
-			for name, value := range members(arg) {
-				add(path+"/"+escapePointer(string(unescape(nil, name))), value)
+		case f.text[0] == '{' && len(f.text) > len("{}"):
+			for name, value := range members(f.text) {
+				add(path+"/"+escapePointer(unquote(name)), value)
 			}
 		default:
-			add(path, arg)
+			add(path, f.text)
 		}
 	}
 	slices.SortFunc(all, func(a, b FieldDigest) int { return compareUTF16(a.Path, b.Path) })

@@ -10,7 +10,7 @@ import (
 type field struct {
 	name      string
 	path      string // .GoName
-	quoted    []byte // "name": with quotes and colon
+	quoted    []byte // ,"name":
 	typ       reflect.Type
 	index     []int
 	plan      *plan
@@ -52,15 +52,15 @@ func (p *plan) encodeStruct(e *encoder, dst []byte, v reflect.Value) ([]byte, er
 	dst = append(dst, '{')
 	for i := range p.fields {
 		f := &p.fields[i]
-		member := f.of(v)
+		member := v.Field(f.index[0])
+		if len(f.index) > 1 {
+			member = f.of(v)
+		}
 		if f.plan.skipZero && member.IsZero() || f.omitEmpty && isEmpty(member) {
 			continue
 		}
 		before := len(dst)
-		if before > start+1 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, f.quoted...)
+		dst = f.appendName(dst, before == start+1)
 		from := len(dst)
 		var err error
 		if dst, err = f.plan.encode(e, dst, member); err != nil {
@@ -74,10 +74,17 @@ func (p *plan) encodeStruct(e *encoder, dst []byte, v reflect.Value) ([]byte, er
 	return append(dst, '}'), nil
 }
 
+// appendName starts the member, with a comma unless it is the first.
+func (f *field) appendName(dst []byte, first bool) []byte {
+	if first {
+		return append(dst, f.quoted[1:]...)
+	}
+	return append(dst, f.quoted...)
+}
+
 // of returns the field's value in the struct v.
 func (f *field) of(v reflect.Value) reflect.Value {
-	v = v.Field(f.index[0])
-	for _, i := range f.index[1:] {
+	for _, i := range f.index {
 		v = v.Field(i)
 	}
 	return v

@@ -54,10 +54,11 @@ func (e *encoder) again(out []byte, v any) error {
 // encoder appends one value.
 type encoder struct {
 	options
-	base     int  // of the output in dst
-	depth    int  // of arrays and objects around the current value
-	pointers int  // followed to the current value
-	tagged   bool // a struct with effectonce tags was met
+	base     int    // of the output in dst
+	depth    int    // of arrays and objects around the current value
+	pointers int    // followed to the current value
+	tagged   bool   // a struct with effectonce tags was met
+	buf      []byte // of the forms that Split joins
 
 	// The maps that are being written, by the type of their values.
 	values  entries[reflect.Value]
@@ -78,6 +79,7 @@ func (e *encoder) free() {
 	e.values.drop(0)
 	e.anys.drop(0)
 	e.strings.drop(0)
+	e.buf = e.buf[:0]
 	encoders.Put(e)
 }
 
