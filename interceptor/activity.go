@@ -3,6 +3,7 @@ package interceptor
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -16,17 +17,18 @@ type activityInbound struct {
 	ic *Interceptor
 }
 
-// call is one attempt of one activity under a policy.
+// call is one attempt of one action: an activity, or a sub-effect of one.
 type call struct {
 	ic       *Interceptor
-	next     sdkinterceptor.ActivityInboundInterceptor
 	in       *sdkinterceptor.ExecuteActivityInput
+	body     func(context.Context, *sdkinterceptor.ExecuteActivityInput) (any, error)
 	info     activity.Info
 	policy   Policy
 	request  store.Request
 	deadline time.Time
 	ran      bool // the body ran in this attempt
 	beat     *heartbeat
+	subs     sync.Map // keys of the sub-effects of this attempt
 }
 
 type insideKey struct{}
@@ -52,16 +54,21 @@ func (a *activityInbound) ExecuteActivity(ctx context.Context, in *sdkintercepto
 	if err != nil {
 		return nil, err
 	}
-	c.next = a.Next
+	c.body = a.Next.ExecuteActivity
+	return c.answer(ctx)
+}
 
+// answer finds out what the action comes to: by running it, or from its record.
+func (c *call) answer(ctx context.Context) (any, error) {
 	// 3. Claim, or get what is there.
 	start := time.Now()
 	rec, err := c.claim(ctx)
 	c.timed(ctx, metricClaimLatency, start)
 
 	// 4. Decide, until there is something to hand out.
+	p := c.policy
 	for err == nil {
-		d := decide(rec, situation{request: c.request, unknown: policy.Unknown.kind, forget: policy.ForgetAfterRetention, ran: c.ran})
+		d := decide(rec, situation{request: c.request, unknown: p.Unknown.kind, forget: p.ForgetAfterRetention, ran: c.ran})
 		c.count(ctx, d, rec)
 		switch d {
 		case run: // 5 to 8
@@ -86,7 +93,7 @@ func (a *activityInbound) ExecuteActivity(ctx context.Context, in *sdkintercepto
 		case reopen:
 			rec, err = c.amend(ctx, rec, store.Change{Verb: store.Forget, Who: c.request.Who, Why: "retention over"})
 		case held:
-			return nil, c.errUnknown(rec, nil, policy.HeldRetry, "held")
+			return nil, c.errUnknown(rec, nil, p.HeldRetry, "held")
 		case giveWay:
 			return nil, c.errInFlight(rec, "this attempt lost its claim, and the action is open again")
 		case mismatch:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -99,7 +100,7 @@ func (o Options) faults(s store.Store) error {
 	if len(o.Policies) == 0 && o.Unlisted != Guard {
 		fault("Policies is empty: no activity would be protected")
 	}
-	for _, activityType := range sortedKeys(o.Policies) {
+	for _, activityType := range slices.Sorted(maps.Keys(o.Policies)) {
 		if activityType == "" {
 			fault("Policies has an entry without an activity type")
 		}
@@ -161,13 +162,4 @@ func (o *Options) setDefaults() {
 		policies[activityType] = p
 	}
 	o.Policies = policies
-}
-
-func sortedKeys(m map[string]Policy) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

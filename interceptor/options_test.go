@@ -70,7 +70,7 @@ func TestDefaults_CoverEveryField(t *testing.T) {
 	}
 	require.Equal(t, []string{"ReadOnly", "OnDecision", "Namespace", "DataConverter", "AnyResultSize", "RequireHeader"}, unset(o))
 	require.Equal(t, []string{
-		"Key", "Identity", "Check", "Ignore", "Wait", "KeepOutcome", "ForgetAfterRetention", "FailHeld", "NotAppliedTypes", "FinalTypes", "Veto",
+		"Key", "Identity", "Check", "Ignore", "Wait", "KeepOutcome", "ForgetAfterRetention", "FailHeld", "SubEffects", "NotAppliedTypes", "FinalTypes", "Veto",
 	}, unset(o.Policies["A"]))
 	require.Equal(t, "A", o.Policies["A"].Operation)
 	require.Equal(t, 30*time.Second, o.Policies["A"].Lease)

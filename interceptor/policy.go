@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/effectonce/effectonce"
@@ -56,6 +58,10 @@ type Policy struct {
 	// FailHeld makes the Unknown error non-retryable: for calls with few attempts,
 	// where the workflow itself wants to decide.
 	FailHeld bool
+
+	// SubEffects says for each operation that the body passes to effectonce.Do what
+	// may happen when nobody knows whether that one did.
+	SubEffects map[string]Unknown
 
 	// NotAppliedTypes and FinalTypes list types of ApplicationErrors that mean the
 	// same as the marks NotApplied and Final.
@@ -173,11 +179,9 @@ func (p Policy) validate() error {
 	case p.Scope == effectonce.Call && selects:
 		fault("scope Call numbers calls with all their arguments: Key, Identity, Check and Ignore do not go with it")
 	}
-	switch {
-	case p.Unknown.kind == unset:
-		fault("Unknown is missing: say what may happen when nobody knows whether the effect did (Rerun, Reconcile, Hold)")
-	case p.Unknown.kind == reconcile && p.Unknown.ask == nil:
-		fault("Unknown: Reconcile needs a function")
+	p.Unknown.validate(fault, "Unknown")
+	for _, operation := range slices.Sorted(maps.Keys(p.SubEffects)) {
+		p.SubEffects[operation].validate(fault, fmt.Sprintf("SubEffects[%q]", operation))
 	}
 	if p.Key != nil && len(p.Identity) > 0 {
 		fault("Key and Identity exclude each other: with an explicit key, every field that is not ignored is checked")
@@ -196,6 +200,15 @@ func (p Policy) validate() error {
 	atLeast(fault, "Wait", p.Wait, 0)
 	atLeast(fault, "Retention", p.Retention, 0)
 	return errors.Join(faults...)
+}
+
+func (u Unknown) validate(fault func(string, ...any), field string) {
+	switch {
+	case u.kind == unset:
+		fault("%s is missing: say what may happen when nobody knows whether the effect did (Rerun, Reconcile, Hold)", field)
+	case u.kind == reconcile && u.ask == nil:
+		fault("%s: Reconcile needs a function", field)
+	}
 }
 
 // atLeast faults d if it is set and below low.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"runtime"
 	"slices"
@@ -100,7 +101,7 @@ func (p *Plugin) inspect() (faults error, remarks []string) {
 	p.registered.mu.Lock()
 	defer p.registered.mu.Unlock()
 	var all []error
-	for _, name := range sortedKeys(p.ic.opts.Policies) {
+	for _, name := range slices.Sorted(maps.Keys(p.ic.opts.Policies)) {
 		policy := p.ic.opts.Policies[name]
 		types, ok := p.registered.types[name]
 		if !ok {

@@ -25,7 +25,9 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, refused *
 
 	// 5. Run the body, with the lease renewed. A body that panics or exits its
 	// goroutine leaves the outcome unknown; the panic goes on untouched.
-	bodyCtx, cancel := context.WithCancelCause(current.With(ctx, current.Action{Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence}))
+	bodyCtx, cancel := context.WithCancelCause(current.With(ctx, current.Action{
+		Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence, Sub: c.sub(rec),
+	}))
 	release := c.ic.renewals.keep(held, c.policy.Lease, c.deadline.Add(c.policy.Lease), func() { cancel(effectonce.ErrLeaseLost) })
 	returned := false
 	defer func() {
@@ -38,7 +40,7 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, refused *
 		}
 		cancel(nil)
 	}()
-	result, err = c.next.ExecuteActivity(bodyCtx, c.in)
+	result, err = c.body(bodyCtx, c.in)
 	returned = true
 	release()
 

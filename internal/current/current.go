@@ -12,7 +12,13 @@ type Action struct {
 	Key        key.Key
 	Generation int
 	Fence      int64
+	// Sub runs parts of the body as actions of their own.
+	Sub SubFunc
 }
+
+// SubFunc claims the action of a sub-effect, runs fn unless it was done before, and
+// puts the recorded result into the pointer into.
+type SubFunc func(ctx context.Context, operation string, input any, fn func(context.Context) (any, error), into any) error
 
 type contextKey struct{}
 

@@ -1,0 +1,96 @@
+package interceptor
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
+	sdkinterceptor "go.temporal.io/sdk/interceptor"
+
+	"github.com/effectonce/effectonce"
+	"github.com/effectonce/effectonce/canon"
+	"github.com/effectonce/effectonce/internal/current"
+	"github.com/effectonce/effectonce/key"
+	"github.com/effectonce/effectonce/store"
+)
+
+// scopeAction is the kind of scope of sub-effects; its ID is the downstream key of
+// the action they belong to, so that an intended re-run of it does them again.
+const scopeAction = "action"
+
+// sub returns what effectonce.Do calls in the body that runs under rec.
+func (c *call) sub(rec store.Record) current.SubFunc {
+	return func(ctx context.Context, operation string, input any, fn func(context.Context) (any, error), into any) error {
+		s, err := c.deriveSub(rec, operation, input)
+		if err != nil {
+			return err
+		}
+		s.body = func(ctx context.Context, _ *sdkinterceptor.ExecuteActivityInput) (any, error) { return fn(ctx) }
+		result, err := s.answer(ctx)
+		if err != nil {
+			return err
+		}
+		return s.decode(ctx, result, into)
+	}
+}
+
+// deriveSub returns the call of a sub-effect.
+func (c *call) deriveSub(rec store.Record, operation string, input any) (*call, error) {
+	refuse := func(final bool, format string, args ...any) error {
+		return errRefused(c.policy.Operation+"/"+operation, effectonce.ErrTypeInput, final, format, args...)
+	}
+	unknown, ok := c.policy.SubEffects[operation]
+	if !ok {
+		return nil, refuse(false, "the policy's SubEffects has no entry for the operation %q", operation)
+	}
+	text, err := canon.Value(nil, []any{input})
+	if err != nil {
+		return nil, refuse(true, "%v", err)
+	}
+	k, err := key.Identity{
+		Namespace: c.request.Namespace, ScopeKind: scopeAction, ScopeID: rec.Key.Downstream(rec.Generation),
+		Operation: operation, Input: text,
+	}.Key()
+	if err != nil {
+		return nil, refuse(true, "%v", err)
+	}
+	if _, twice := c.subs.LoadOrStore(k, true); twice {
+		return nil, refuse(true, "the operation %q was done with this input before in this attempt; what tells the two apart must be in the input", operation)
+	}
+	p := c.policy
+	p.Operation, p.Unknown, p.Veto = operation, unknown, nil
+	s := &call{
+		ic: c.ic, info: c.info, policy: p, deadline: c.deadline,
+		in: &sdkinterceptor.ExecuteActivityInput{Args: []any{input}}, request: c.request,
+	}
+	s.request.Key, s.request.Fingerprint, s.request.Fields = k, sha256.Sum256(text), nil
+	s.request.ScopeKind, s.request.ScopeID = scopeAction, rec.Key.Downstream(rec.Generation)
+	s.request.Operation, s.request.Intent = operation, ""
+	s.request.Token, s.request.Scheduled = store.NewToken(), store.Digest{}
+	return s, nil
+}
+
+// decode puts what a sub-effect comes to into a pointer.
+func (c *call) decode(ctx context.Context, result, into any) error {
+	if result == nil {
+		return nil
+	}
+	dc := c.dataConverter(ctx, contextOf(c.info))
+	payloads, ok := result.(*commonpb.Payloads)
+	if raw, plain := result.(converter.RawValue); plain {
+		encoded, err := dc.ToPayloads(raw)
+		if err != nil {
+			return c.errRecord(err)
+		}
+		payloads, ok = encoded, true
+	}
+	if !ok {
+		return c.errRecord(fmt.Errorf("a result of type %T", result))
+	}
+	if err := dc.FromPayloads(payloads, into); err != nil {
+		return c.errRecord(fmt.Errorf("decode the recorded result: %w", err))
+	}
+	return nil
+}
