@@ -17,6 +17,7 @@
 // # The worker died
 //
 //	SIGKILL after the record, before Temporal hears            TestWorkerKilled/*/AfterTheRecordBeforeTemporalHears
+//	SIGKILL between claim and effect                           TestWorkerKilled/*/BetweenClaimAndEffect
 //	SIGKILL between effect and record                          TestWorkerKilled/*/BetweenEffectAndRecord
 //
 // # The workflow was run again

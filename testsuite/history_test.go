@@ -105,7 +105,7 @@ func (l *lab) attempted(run client.WorkflowRun, n int32) func() bool {
 	}
 }
 
-// fails returns the last failure of the run's pending activity, as its type.
+// lastFailure is the type of the last failure of the run's pending activity.
 func (l *lab) lastFailure(run client.WorkflowRun) string {
 	l.t.Helper()
 	d, err := l.client.DescribeWorkflowExecution(l.t.Context(), run.GetID(), run.GetRunID())

@@ -32,7 +32,7 @@ func TestWorkerKilled(t *testing.T) {
 		l.work(setup{workflows: map[string]any{"main": charge(3*time.Second, 0)}, options: crashing(l.desk, policy), worker: workflowsOnly})
 		var run client.WorkflowRun
 		l.killed(plan{Store: url, Policy: policy, Halt: at}, func() { run = l.start("main", in) })
-		require.Len(t, l.effects(), 1)
+		require.Len(t, l.effects(), map[halt]int{beforeEffect: 0, beforeRecord: 1, afterRecord: 1}[at])
 		l.work(setup{activities: map[string]any{"Charge": l.Charge}, options: crashing(l.desk, policy), worker: activitiesOnly})
 		return l, run
 	}
@@ -74,6 +74,25 @@ func TestWorkerKilled(t *testing.T) {
 				require.Len(t, l.effects(), 1)
 				assert.Equal(t, keysOf(l.effects()), l.bodies())
 				assert.Equal(t, int64(2), l.record().Fence)
+			})
+			t.Run("BetweenClaimAndEffect/ReconcileRunsItOnce", func(t *testing.T) {
+				t.Parallel()
+				l, run := crash(t, fresh(t), "Reconcile", beforeEffect, provider.Behaviour{IgnoreKeys: true})
+				assert.Equal(t, "charge-1", await[provider.Receipt](l, run).ID)
+				assert.Len(t, l.effects(), 1)
+				assert.Len(t, l.bodies(), 1)
+			})
+			t.Run("BetweenClaimAndEffect/HoldRunsItOnceAPersonSaysSo", func(t *testing.T) {
+				t.Parallel()
+				l, run := crash(t, fresh(t), "Hold", beforeEffect, provider.Behaviour{IgnoreKeys: true})
+				l.until("held", func() bool { return l.lastFailure(run) == effectonce.ErrTypeUnknown })
+				assert.Empty(t, l.bodies())
+				held := l.record()
+				_, err := l.store.Amend(t.Context(), held, store.Change{Verb: store.NotApplied, Who: "operator", Why: "the provider knows nothing of it"})
+				require.NoError(t, err)
+				assert.Equal(t, "charge-1", await[provider.Receipt](l, run).ID)
+				require.Len(t, l.effects(), 1)
+				assert.Equal(t, held.Key.Downstream(2), l.effects()[0].Key, "a new request")
 			})
 		})
 	}

@@ -33,6 +33,7 @@ type plan struct {
 type halt string
 
 const (
+	beforeEffect halt = "before effect" // claimed, and nothing done
 	beforeRecord halt = "before record" // the effect happened, nobody wrote it down
 	afterRecord  halt = "after record"  // it is written down, Temporal has not heard
 )
@@ -84,7 +85,11 @@ func processRun(text string) error {
 		}
 		select {}
 	})
-	halting := map[halt]faulty.Fault{beforeRecord: faulty.Before(faulty.Report, stop), afterRecord: faulty.After(faulty.Report, stop)}
+	halting := map[halt]faulty.Fault{
+		beforeEffect: faulty.After(faulty.Claim, stop),
+		beforeRecord: faulty.Before(faulty.Report, stop),
+		afterRecord:  faulty.After(faulty.Report, stop),
+	}
 	plugin, err := interceptor.NewPlugin(faulty.Wrap(s, halting[p.Halt]), crashing(d, p.Policy))
 	if err != nil {
 		return err
