@@ -49,3 +49,14 @@ func (a Action) Fence() int64 { return a.a.Fence }
 // Generation counts intended runs of the action, from 1. It grows when the effect
 // is known not to have happened, or when somebody asked for it once more.
 func (a Action) Generation() int { return a.a.Generation }
+
+// Handle returns a text with which an outside system, or whoever hears from it, reports
+// what became of the action after the body returned activity.ErrResultPending; see
+// interceptor.Completer. Whoever has it can complete the action: keep it secret. It is
+// empty for the zero Action.
+func (a Action) Handle() string {
+	if a.a.Handle == nil {
+		return ""
+	}
+	return a.a.Handle()
+}

@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/effectonce/effectonce/canon"
+	"github.com/effectonce/effectonce/internal/payload"
 	"github.com/effectonce/effectonce/key"
 )
 
@@ -61,7 +62,7 @@ func (c calls) take(ctx workflow.Context, equal string) (number int, opened func
 // equality returns a text that two calls of one run share iff they are equal, or
 // false if the arguments cannot be canonicalised.
 func equality(root, activityType string, args []any, h header) (string, bool) {
-	input, err := canon.Value(nil, args)
+	input, err := inputOf(args)
 	if err != nil {
 		return "", false
 	}
@@ -70,6 +71,15 @@ func equality(root, activityType string, args []any, h header) (string, bool) {
 		return "", false
 	}
 	return hex.EncodeToString(d[:]), true
+}
+
+// inputOf returns the canonical form of arguments as the workflow passed them.
+func inputOf(args []any) ([]byte, error) {
+	values, err := payload.Args(args)
+	if err != nil {
+		return nil, err
+	}
+	return canon.Value(nil, values)
 }
 
 // callToken names the number-th of some equal calls.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/effectonce/effectonce"
 	"github.com/effectonce/effectonce/canon"
+	"github.com/effectonce/effectonce/internal/payload"
 	"github.com/effectonce/effectonce/key"
 	"github.com/effectonce/effectonce/store"
 )
@@ -148,7 +150,12 @@ func (c *call) identifyCall(name string, h header) error {
 // identify derives the key from the arguments, or from an explicit key.
 func (c *call) identify(ctx context.Context, name string, h header) error {
 	refuse := func(err error) error { return errRefused(name, effectonce.ErrTypeInput, true, "%v", err) }
-	split, err := c.policy.fields().Split(c.in.Args)
+	args, err := payload.Args(c.in.Args)
+	if err != nil {
+		// What canon does not refuse, a worker with another codec or type may read.
+		return errRefused(name, effectonce.ErrTypeInput, errors.Is(err, canon.ErrRefused), "%v", err)
+	}
+	split, err := c.policy.fields().Split(args)
 	if err != nil {
 		return refuse(err)
 	}

@@ -52,6 +52,11 @@ type Policy struct {
 	// dedupe window instead of a promise.
 	ForgetAfterRetention bool
 
+	// Pending is how long an outside system may take, after a body that returned
+	// activity.ErrResultPending, until the outcome counts as unknown. Report it with
+	// a [Completer]. Default 24h.
+	Pending time.Duration
+
 	// HeldRetry is after how long an activity whose outcome is unknown looks again.
 	// Default 30s; must be at least 1s, which is Temporal's own granularity.
 	HeldRetry time.Duration
@@ -156,6 +161,9 @@ func (p *Policy) setDefaults(activityType string, o Options) {
 	if p.KeepOutcome {
 		p.Retention = 0
 	}
+	if p.Pending == 0 {
+		p.Pending = 24 * time.Hour
+	}
 	if p.HeldRetry == 0 {
 		p.HeldRetry = 30 * time.Second
 	}
@@ -196,6 +204,7 @@ func (p Policy) validate() error {
 		fault("FailHeld has no meaning with Rerun: nothing is held")
 	}
 	atLeast(fault, "Lease", p.Lease, time.Second)
+	atLeast(fault, "Pending", p.Pending, time.Second)
 	atLeast(fault, "HeldRetry", p.HeldRetry, time.Second)
 	atLeast(fault, "Wait", p.Wait, 0)
 	atLeast(fault, "Retention", p.Retention, 0)

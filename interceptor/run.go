@@ -26,7 +26,7 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, refused *
 	// 5. Run the body, with the lease renewed. A body that panics or exits its
 	// goroutine leaves the outcome unknown; the panic goes on untouched.
 	bodyCtx, cancel := context.WithCancelCause(current.With(ctx, current.Action{
-		Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence, Sub: c.sub(rec),
+		Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence, Sub: c.sub(rec), Handle: c.handle(rec),
 	}))
 	release := c.ic.renewals.keep(held, c.policy.Lease, c.deadline.Add(c.policy.Lease), func() { cancel(effectonce.ErrLeaseLost) })
 	returned := false
@@ -53,7 +53,7 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, refused *
 	case store.Fail:
 		change.Outcome = c.encodeFailure(end.err)
 	case store.Suspend:
-		change.For = max(time.Until(c.deadline), time.Millisecond)
+		change.For = c.policy.Pending
 	}
 
 	// 7. Record.

@@ -6,7 +6,6 @@ import (
 	sdkinterceptor "go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/effectonce/effectonce/canon"
 	"github.com/effectonce/effectonce/internal/ambient"
 )
 
@@ -93,7 +92,7 @@ func (w *workflowOutbound) announce(ctx workflow.Context, activityType string, a
 func (w *workflowOutbound) ExecuteChildWorkflow(ctx workflow.Context, childType string, args ...any) workflow.ChildWorkflowFuture {
 	id := workflow.GetChildWorkflowOptions(ctx).WorkflowID
 	if id == "" {
-		if input, err := canon.Value(nil, args); err == nil {
+		if input, err := inputOf(args); err == nil {
 			id = "input:" + string(input)
 		}
 	} else {

@@ -14,6 +14,8 @@ type Action struct {
 	Fence      int64
 	// Sub runs parts of the body as actions of their own.
 	Sub SubFunc
+	// Handle returns what an outside system needs to report on the action.
+	Handle func() string
 }
 
 // SubFunc claims the action of a sub-effect, runs fn unless it was done before, and
