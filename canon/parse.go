@@ -177,19 +177,21 @@ func (p *parser) memberName(i int) (end int, form stringForm, err error) {
 	if err != nil {
 		return i, 0, err
 	}
-	m := member{
-		offset: uint32(i + 1),
-		start:  uint32(i + 1),
-		end:    uint32(end - 1),
-		value:  uint32(len(p.nodes)),
-	}
+	name := p.src[i+1 : end-1]
+	start := i + 1
 	if form != plainString {
-		m.start = uint32(len(p.scratch) + inScratch)
+		from := len(p.scratch)
 		p.scratch = unescape(p.scratch, p.src[i:end])
-		m.end = uint32(len(p.scratch) + inScratch)
+		name = p.scratch[from:]
+		start = from + inScratch
 	}
-	p.pending = append(p.pending, nameKey{prefixOf(p.name(&m)), uint32(len(p.members))})
-	p.members = append(p.members, m)
+	p.pending = append(p.pending, nameKey{prefixOf(name), uint32(len(p.members))})
+	p.members = append(p.members, member{
+		offset: uint32(i + 1),
+		start:  uint32(start),
+		end:    uint32(start + len(name)),
+		value:  uint32(len(p.nodes)),
+	})
 	return end, form, nil
 }
 
