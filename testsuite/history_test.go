@@ -86,13 +86,19 @@ func attempts(events []*historypb.HistoryEvent) []int32 {
 	return found
 }
 
+// pending are the activities and children that are under way in a run.
+func (l *lab) pending(run client.WorkflowRun) *workflowservice.DescribeWorkflowExecutionResponse {
+	l.t.Helper()
+	d, err := l.client.DescribeWorkflow(l.t.Context(), run.GetID(), run.GetRunID())
+	require.NoError(l.t, err)
+	return d.RawResponse
+}
+
 // attemptsNow are the attempts of the activities that are under way in a run.
 func (l *lab) attemptsNow(run client.WorkflowRun) []int32 {
 	l.t.Helper()
-	d, err := l.client.DescribeWorkflowExecution(l.t.Context(), run.GetID(), run.GetRunID())
-	require.NoError(l.t, err)
 	var found []int32
-	for _, a := range d.GetPendingActivities() {
+	for _, a := range l.pending(run).GetPendingActivities() {
 		found = append(found, a.GetAttempt())
 	}
 	return found
@@ -108,9 +114,7 @@ func (l *lab) attempted(run client.WorkflowRun, n int32) func() bool {
 // lastFailure is the type of the last failure of the run's pending activity.
 func (l *lab) lastFailure(run client.WorkflowRun) string {
 	l.t.Helper()
-	d, err := l.client.DescribeWorkflowExecution(l.t.Context(), run.GetID(), run.GetRunID())
-	require.NoError(l.t, err)
-	for _, a := range d.GetPendingActivities() {
+	for _, a := range l.pending(run).GetPendingActivities() {
 		if f := a.GetLastFailure(); f != nil {
 			return f.GetApplicationFailureInfo().GetType()
 		}

@@ -81,9 +81,7 @@ func TestWorkflowScopeInAChildWithAGeneratedID(t *testing.T) {
 	})
 	run := l.start("grow", branch{Order: order{ID: 1}, Children: []branch{{Order: order{ID: 2}}}})
 	l.until("the child is refused", func() bool {
-		d, err := l.client.DescribeWorkflowExecution(t.Context(), run.GetID(), run.GetRunID())
-		require.NoError(t, err)
-		for _, c := range d.GetPendingChildren() {
+		for _, c := range l.pending(run).GetPendingChildren() {
 			child := l.client.GetWorkflow(t.Context(), c.GetWorkflowId(), c.GetRunId())
 			return l.lastFailure(child) == effectonce.ErrTypeScope
 		}
