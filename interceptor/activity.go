@@ -21,6 +21,7 @@ type activityInbound struct {
 type call struct {
 	ic       *Interceptor
 	in       *sdkinterceptor.ExecuteActivityInput
+	args     []any // what the key is about
 	body     func(context.Context, *sdkinterceptor.ExecuteActivityInput) (any, error)
 	info     activity.Info
 	policy   Policy
@@ -40,17 +41,17 @@ func (a *activityInbound) ExecuteActivity(ctx context.Context, in *sdkintercepto
 	if ctx.Value(insideKey{}) != nil {
 		return a.Next.ExecuteActivity(ctx, in)
 	}
-	policy, ours, err := a.ic.policyFor(ctx, activity.GetInfo(ctx).ActivityType.Name)
+	is, err := a.ic.classifyCall(ctx, activity.GetInfo(ctx).ActivityType.Name, in.Args)
 	if err != nil {
 		return nil, err
 	}
-	if !ours {
+	if !is.ours {
 		return a.Next.ExecuteActivity(ctx, in)
 	}
 	ctx = context.WithValue(ctx, insideKey{}, true)
 
 	// 2. Derive the identity before the body can touch its arguments.
-	c, err := a.ic.derive(ctx, policy, in)
+	c, err := a.ic.derive(ctx, is.policy, in, is.args)
 	if err != nil {
 		return nil, err
 	}

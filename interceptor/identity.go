@@ -102,14 +102,14 @@ func (ic *Interceptor) scopeOf(ctx context.Context, info activity.Info, want eff
 // derive returns the call that an attempt makes: its key, its fingerprint and the
 // request for its claim. It must run before the body, which may change what its
 // arguments point to.
-func (ic *Interceptor) derive(ctx context.Context, p Policy, in *sdkinterceptor.ExecuteActivityInput) (*call, error) {
+func (ic *Interceptor) derive(ctx context.Context, p Policy, in *sdkinterceptor.ExecuteActivityInput, args []any) (*call, error) {
 	info := activity.GetInfo(ctx)
 	name := info.ActivityType.Name
 	s, err := ic.scopeOf(ctx, info, p.Scope)
 	if err != nil {
 		return nil, err
 	}
-	c := &call{ic: ic, info: info, policy: p, in: in, deadline: deadline(ctx, info, p)}
+	c := &call{ic: ic, info: info, policy: p, in: in, args: args, deadline: deadline(ctx, info, p)}
 	c.request = store.Request{
 		Ref: store.Ref{Root: s.root}, Token: store.NewToken(),
 		Namespace: ic.namespace(info), ScopeKind: s.kind, ScopeID: s.id, Tenant: s.header.Tenant,
@@ -150,7 +150,7 @@ func (c *call) identifyCall(name string, h header) error {
 // identify derives the key from the arguments, or from an explicit key.
 func (c *call) identify(ctx context.Context, name string, h header) error {
 	refuse := func(err error) error { return errRefused(name, effectonce.ErrTypeInput, true, "%v", err) }
-	args, err := payload.Args(c.in.Args)
+	args, err := payload.Args(c.args)
 	if err != nil {
 		// What canon does not refuse, a worker with another codec or type may read.
 		return errRefused(name, effectonce.ErrTypeInput, errors.Is(err, canon.ErrRefused), "%v", err)
@@ -167,7 +167,7 @@ func (c *call) identify(ctx context.Context, name string, h header) error {
 		id.Intent = h.Intent
 	}
 	if id.Explicit == "" && c.policy.Key != nil {
-		if id.Explicit, err = c.policy.Key(ctx, c.in.Args); err != nil {
+		if id.Explicit, err = c.policy.Key(ctx, c.args); err != nil {
 			return refuse(fmt.Errorf("the policy's Key function: %w", err))
 		}
 		if id.Explicit == "" {

@@ -17,7 +17,6 @@ type Interceptor struct {
 	store    store.Store
 	opts     Options
 	renewals *renewals
-	readOnly map[string]bool
 	warned   sync.Map // activity types, so that each is warned about once
 }
 

@@ -17,10 +17,12 @@ import (
 
 // Options configure [New] and [NewPlugin]. Policies is required.
 type Options struct {
-	// Policies says what exactly-once means, by activity type. Required, and not
-	// empty unless Unlisted is Guard.
+	// Policies says what exactly-once means, by activity type. Required, unless there
+	// are Multiplexers or Unlisted is Guard.
 	Policies map[string]Policy
 
+	// Multiplexers are activity types through which many tools are called.
+	Multiplexers map[string]Multiplexer
 	// ReadOnly lists activity types that need no policy, because they have no effect.
 	ReadOnly []string
 	// Unlisted says what happens to all others. Default [PassThrough].
@@ -81,11 +83,7 @@ func newInterceptor(s store.Store, o Options) (*Interceptor, error) {
 		return nil, err
 	}
 	o.setDefaults()
-	ic := &Interceptor{store: s, opts: o, renewals: newRenewals(s), readOnly: map[string]bool{}}
-	for _, name := range o.ReadOnly {
-		ic.readOnly[name] = true
-	}
-	return ic, nil
+	return &Interceptor{store: s, opts: o, renewals: newRenewals(s)}, nil
 }
 
 // faults returns everything that is wrong, in one error.
@@ -97,7 +95,7 @@ func (o Options) faults(s store.Store) error {
 	if s == nil {
 		fault("the store is nil")
 	}
-	if len(o.Policies) == 0 && o.Unlisted != Guard {
+	if len(o.Policies)+len(o.Multiplexers) == 0 && o.Unlisted != Guard {
 		fault("Policies is empty: no activity would be protected")
 	}
 	for _, activityType := range slices.Sorted(maps.Keys(o.Policies)) {
@@ -108,14 +106,22 @@ func (o Options) faults(s store.Store) error {
 			fault("policy of %q: %w", activityType, err)
 		}
 	}
+	for _, activityType := range slices.Sorted(maps.Keys(o.Multiplexers)) {
+		if err := o.Multiplexers[activityType].validate(); err != nil {
+			fault("multiplexer %q: %w", activityType, err)
+		}
+		if _, both := o.Policies[activityType]; both {
+			fault("%q has a policy and is a multiplexer: it cannot be both", activityType)
+		}
+	}
 	for _, name := range o.ReadOnly {
-		if _, both := o.Policies[name]; both {
+		_, single := o.Policies[name]
+		_, many := o.Multiplexers[name]
+		if single || many {
 			fault("%q is in ReadOnly and has a policy: it cannot be both", name)
 		}
 	}
-	switch o.Unlisted {
-	case "", PassThrough, Guard, Refuse:
-	default:
+	if !o.Unlisted.valid() {
 		fault("Unlisted must be PassThrough, Guard or Refuse, got %q", o.Unlisted)
 	}
 	atLeast(fault, "Lease", o.Lease, time.Second)
@@ -156,10 +162,24 @@ func (o *Options) setDefaults() {
 		}
 		o.Worker = fmt.Sprintf("%d@%s", os.Getpid(), host)
 	}
-	policies := make(map[string]Policy, len(o.Policies))
-	for activityType, p := range o.Policies {
-		p.setDefaults(activityType, *o)
-		policies[activityType] = p
+	o.Policies = withDefaults(o.Policies, *o)
+	multiplexers := make(map[string]Multiplexer, len(o.Multiplexers))
+	for activityType, m := range o.Multiplexers {
+		m.Policies = withDefaults(m.Policies, *o)
+		if m.Unlisted == "" {
+			m.Unlisted = o.Unlisted
+		}
+		multiplexers[activityType] = m
 	}
-	o.Policies = policies
+	o.Multiplexers = multiplexers
+}
+
+// withDefaults returns a copy of a table with every default filled in.
+func withDefaults(table map[string]Policy, o Options) map[string]Policy {
+	filled := make(map[string]Policy, len(table))
+	for name, p := range table {
+		p.setDefaults(name, o)
+		filled[name] = p
+	}
+	return filled
 }

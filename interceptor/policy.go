@@ -147,10 +147,10 @@ func (p Policy) fields() canon.Fields {
 	return canon.Fields{Identity: p.Identity, Check: p.Check, Ignore: p.Ignore}
 }
 
-// setDefaults fills in what is not set. activityType is the key of the table.
-func (p *Policy) setDefaults(activityType string, o Options) {
+// setDefaults fills in what is not set. name is the key of the table.
+func (p *Policy) setDefaults(name string, o Options) {
 	if p.Operation == "" {
-		p.Operation = activityType
+		p.Operation = name
 	}
 	if p.Lease == 0 {
 		p.Lease = o.Lease

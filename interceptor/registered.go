@@ -70,7 +70,9 @@ func (p *Plugin) Unprotected() []string {
 	defer p.registered.mu.Unlock()
 	var names []string
 	for name := range p.registered.types {
-		if _, ok := p.ic.opts.Policies[name]; !ok && !p.ic.readOnly[name] {
+		_, single := p.ic.opts.Policies[name]
+		_, many := p.ic.opts.Multiplexers[name]
+		if !single && !many && !slices.Contains(p.ic.opts.ReadOnly, name) {
 			names = append(names, name)
 		}
 	}

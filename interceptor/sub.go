@@ -63,7 +63,7 @@ func (c *call) deriveSub(rec store.Record, operation string, input any) (*call, 
 	p.Operation, p.Unknown, p.Veto = operation, unknown, nil
 	s := &call{
 		ic: c.ic, info: c.info, policy: p, deadline: c.deadline,
-		in: &sdkinterceptor.ExecuteActivityInput{Args: []any{input}}, request: c.request,
+		in: &sdkinterceptor.ExecuteActivityInput{}, args: []any{input}, request: c.request,
 	}
 	s.request.Key, s.request.Fingerprint, s.request.Fields = k, sha256.Sum256(text), nil
 	s.request.ScopeKind, s.request.ScopeID = scopeAction, rec.Key.Downstream(rec.Generation)

@@ -2,6 +2,7 @@ package interceptor
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"go.temporal.io/sdk/activity"
@@ -25,25 +26,54 @@ const (
 	Refuse Unlisted = "refuse"
 )
 
-// policyFor returns the policy of an activity, or false if it passes through.
-func (ic *Interceptor) policyFor(ctx context.Context, name string) (Policy, bool, error) {
+func (u Unlisted) valid() bool { return slices.Contains([]Unlisted{"", PassThrough, Guard, Refuse}, u) }
+
+// classified is what a call is held to.
+type classified struct {
+	policy Policy
+	args   []any // what the key is about
+	ours   bool  // false: it passes through
+}
+
+// classifyCall finds the policy of a call: that of its activity type, or that of the
+// tool it is for.
+func (ic *Interceptor) classifyCall(ctx context.Context, name string, args []any) (classified, error) {
 	if p, ok := ic.opts.Policies[name]; ok {
-		return p, true, nil
+		return classified{p, args, true}, nil
 	}
-	if ic.readOnly[name] || strings.HasPrefix(name, "internalSession") {
-		return Policy{}, false, nil
+	m, ok := ic.opts.Multiplexers[name]
+	if !ok {
+		if slices.Contains(ic.opts.ReadOnly, name) || strings.HasPrefix(name, "internalSession") {
+			return classified{}, nil
+		}
+		return ic.unlisted(ctx, name, name, args, ic.opts.Unlisted)
 	}
-	switch ic.opts.Unlisted {
+	tool, arguments, err := m.Tool(args)
+	if err != nil {
+		return classified{}, errRefused(name, effectonce.ErrTypeInput, true, "which tool it is for: %v", err)
+	}
+	if p, ok := m.Policies[tool]; ok {
+		return classified{p, arguments, true}, nil
+	}
+	if slices.Contains(m.ReadOnly, tool) {
+		return classified{}, nil
+	}
+	return ic.unlisted(ctx, name+" "+tool, tool, arguments, m.Unlisted)
+}
+
+// unlisted applies u to what nobody has classified.
+func (ic *Interceptor) unlisted(ctx context.Context, name, operation string, args []any, u Unlisted) (classified, error) {
+	switch u {
 	case Guard:
 		p := Policy{Scope: effectonce.Call, Unknown: Rerun()}
-		p.setDefaults(name, ic.opts)
-		return p, true, nil
+		p.setDefaults(operation, ic.opts)
+		return classified{p, args, true}, nil
 	case Refuse:
-		return Policy{}, false, errRefused(name, effectonce.ErrTypeScope, false,
+		return classified{}, errRefused(name, effectonce.ErrTypeScope, false,
 			"it has no policy. Add one to Options.Policies, or its type to Options.ReadOnly")
 	}
 	if _, warned := ic.warned.LoadOrStore(name, true); !warned {
-		activity.GetLogger(ctx).Warn("effectonce: this activity has no policy and is not protected; add one, or list it in Options.ReadOnly", "activity_type", name)
+		activity.GetLogger(ctx).Warn("effectonce: this activity has no policy and is not protected; add one, or list it in Options.ReadOnly", "activity", name)
 	}
-	return Policy{}, false, nil
+	return classified{}, nil
 }

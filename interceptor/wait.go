@@ -54,7 +54,7 @@ func (c *call) wait(ctx context.Context, rec store.Record) (store.Record, error)
 func (c *call) reconcile(ctx context.Context, rec store.Record) (store.Record, error) {
 	q := Question{
 		Key: rec.Key.Downstream(rec.Generation), Operation: c.policy.Operation, Generation: rec.Generation,
-		Args: c.in.Args, Since: rec.Created,
+		Args: c.args, Since: rec.Created,
 	}
 	asking := current.With(ctx, current.Action{Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence})
 	q.UUID = effectonce.Current(asking).UUID()
