@@ -3,6 +3,7 @@ package canon
 import (
 	"cmp"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 )
 
@@ -42,15 +43,8 @@ type nameKey struct {
 // prefixOf returns the prefix of a name. Where two prefixes differ, so do the
 // names, in the same order.
 func prefixOf[S ~string | ~[]byte](name S) (prefix uint64) {
-	switch n := len(name); {
-	case n >= 8:
-		prefix = uint64(word(name))<<32 | uint64(word(name[4:]))
-	case n >= 4: // two words that overlap
-		prefix = uint64(word(name))<<32 | uint64(word(name[n-4:]))<<(64-8*n)
-	case n > 0: // first, middle and last byte, which may be one
-		prefix = uint64(name[0])<<56 | uint64(name[n/2])<<(56-n/2*8) | uint64(name[n-1])<<(64-8*n)
-	}
-	if prefix&0x8080808080808080 == 0 {
+	prefix = bits.ReverseBytes64(load(name))
+	if prefix&(0x80*ones) == 0 {
 		return prefix
 	}
 	var head [8]byte
@@ -59,12 +53,6 @@ func prefixOf[S ~string | ~[]byte](name S) (prefix uint64) {
 		head[i] = rank(c)
 	}
 	return binary.BigEndian.Uint64(head[:])
-}
-
-// word reads four bytes.
-func word[S ~string | ~[]byte](s S) uint32 {
-	_ = s[3]
-	return uint32(s[0])<<24 | uint32(s[1])<<16 | uint32(s[2])<<8 | uint32(s[3])
 }
 
 // sortNames sorts keys. compare is asked about names with equal prefixes.

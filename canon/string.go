@@ -1,19 +1,10 @@
 package canon
 
 import (
-	"math/bits"
+	"encoding/binary"
 	"unicode/utf16"
 	"unicode/utf8"
 )
-
-// plain marks the bytes that stand for themselves inside a JSON string and need
-// no look at their neighbours.
-var plain = func() (t [256]bool) {
-	for c := 0x20; c < utf8.RuneSelf; c++ {
-		t[c] = c != '"' && c != '\\'
-	}
-	return t
-}()
 
 // stringForm says how a JSON string in a text relates to its canonical form.
 type stringForm uint8
@@ -28,19 +19,18 @@ const (
 // the offset after its closing quote.
 func scanString(src []byte, i int) (end int, form stringForm, err error) {
 	for i++; i < len(src); {
+		var w uint64
 		if len(src)-i >= 8 {
-			n := plainPrefix(load(src[i:]))
-			if i += n; n == 8 {
-				continue
-			}
+			w = binary.LittleEndian.Uint64(src[i:])
+		} else {
+			w = load(src[i:])
 		}
-		c := src[i]
-		if c == '"' {
-			return i + 1, form, nil
-		}
-		if plain[c] {
-			i++
+		n := plainPrefix(w)
+		if i += n; n == 8 || i >= len(src) {
 			continue
+		}
+		if src[i] == '"' {
+			return i + 1, form, nil
 		}
 		size, f, reason := scanSpecial(src[i:])
 		if reason != nil {
@@ -70,16 +60,6 @@ func scanSpecial(s []byte) (size int, form stringForm, reason error) {
 		return 0, 0, ErrUTF8
 	}
 	return size, plainString, nil
-}
-
-// plainPrefix returns how many of the eight bytes of w, from the lowest on, are
-// plain. A byte's high bit is set in special if the byte is not ASCII, below a
-// space, a quote or a backslash; borrows only disturb the bytes above the lowest
-// such one.
-func plainPrefix(w uint64) int {
-	const ones = 0x0101010101010101
-	special := w | (w - ' '*ones) | ((w ^ '"'*ones) - ones) | ((w ^ '\\'*ones) - ones)
-	return bits.TrailingZeros64(special&(0x80*ones)) / 8
 }
 
 // readEscape returns the character that the escape sequence at the start of s
@@ -215,37 +195,24 @@ func appendString[S ~string | ~[]byte](dst []byte, s S) ([]byte, error) {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {
-		if len(s)-i >= 8 {
-			n := plainPrefix(load(s[i:]))
-			if i += n; n == 8 {
-				continue
-			}
+		n := plainPrefix(load(s[i:]))
+		if i += n; n == 8 || i == len(s) {
+			continue
 		}
-		c := s[i]
-		switch {
-		case plain[c]:
-			i++
-		case c < utf8.RuneSelf:
+		if c := s[i]; c < utf8.RuneSelf {
 			dst = append(dst, s[start:i]...)
 			dst = appendRune(dst, rune(c))
 			i++
 			start = i
-		default:
-			end := min(i+utf8.UTFMax, len(s))
-			r, size := utf8.DecodeRuneInString(string(s[i:end]))
-			if r == utf8.RuneError && size == 1 {
-				return dst, refuse(ErrUTF8, "")
-			}
-			i += size
+			continue
 		}
+		end := min(i+utf8.UTFMax, len(s))
+		r, size := utf8.DecodeRuneInString(string(s[i:end]))
+		if r == utf8.RuneError && size == 1 {
+			return dst, refuse(ErrUTF8, "")
+		}
+		i += size
 	}
 	dst = append(dst, s[start:]...)
 	return append(dst, '"'), nil
-}
-
-// load reads eight bytes, the first one lowest.
-func load[S ~string | ~[]byte](s S) uint64 {
-	_ = s[7]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
