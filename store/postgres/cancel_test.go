@@ -87,7 +87,7 @@ func TestClaimAskedForAgainIsNotGivenUp(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	first := make(chan error, 1)
 	go func() { _, err := s.Claim(ctx, q); first <- err }()
-	waitForLock(t, pool)
+	waitForLocks(t, pool, 1)
 	leave()
 	require.ErrorIs(t, <-first, context.Canceled)
 
@@ -119,7 +119,7 @@ func TestTakeOverWhoseCallerLeftIsUnknownAgain(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
 	go func() { _, err := s.TakeOver(ctx, again(q), seen); gone <- err }()
-	waitForLock(t, pool)
+	waitForLocks(t, pool, 1)
 	leave()
 	require.ErrorIs(t, <-gone, context.Canceled)
 	release()
@@ -179,14 +179,14 @@ func reopened(t *testing.T, pool *pgxpool.Pool) *postgres.Store {
 	return newStore(t, pool, postgres.Options{})
 }
 
-// waitForLock waits until somebody in the database waits for a lock.
-func waitForLock(t *testing.T, pool *pgxpool.Pool) {
+// waitForLocks waits until n connections wait for a lock.
+func waitForLocks(t *testing.T, pool *pgxpool.Pool, n int) {
 	t.Helper()
 	watch := newPool(t, pool.Config().ConnString())
 	require.Eventually(t, func() bool {
-		var n int
+		var waiting int
 		err := watch.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity
-			WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n)
-		return err == nil && n > 0
+			WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting)
+		return err == nil && waiting == n
 	}, 10*time.Second, time.Millisecond)
 }

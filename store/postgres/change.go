@@ -126,12 +126,9 @@ func (s *Store) TakeOver(ctx context.Context, q store.Request, seen store.Record
 		ref: q.Ref, scheduled: q.Scheduled, verb: store.TookOver, who: q.Who,
 		after: func(r store.Record) (store.Record, bool, error) { return r.AfterTakeOver(q, seen, r.Now) },
 	}
-	r, err := s.owning(ctx, q, store.MarkUnknown, func() (r store.Record, err error) {
-		err = s.settle(ctx, func(ctx context.Context, c *pgx.Conn) error {
-			r, err = ch.run(ctx, s, c)
-			return err
-		})
-		return r, err
+	r, err := s.owning(ctx, q, store.MarkUnknown, func(j *job) error {
+		j.alone = func(ctx context.Context, c *pgx.Conn) (store.Record, error) { return ch.run(ctx, s, c) }
+		return s.submit(j)
 	})
 	return r, failed("take over", q.Key, err)
 }
@@ -149,12 +146,6 @@ func (s *Store) Amend(ctx context.Context, seen store.Record, c store.Change) (s
 		ref: seen.Ref, verb: c.Verb, who: c.Who, why: c.Why,
 		after: func(r store.Record) (store.Record, bool, error) { return r.AfterAmend(seen, c, r.Now) },
 	}
-	r, err := detached(ctx, s, func() (r store.Record, err error) {
-		err = s.settle(ctx, func(ctx context.Context, c *pgx.Conn) error {
-			r, err = ch.run(ctx, s, c)
-			return err
-		})
-		return r, err
-	})
+	r, err := s.do(ctx, job{alone: func(ctx context.Context, c *pgx.Conn) (store.Record, error) { return ch.run(ctx, s, c) }})
 	return r, failed("amend", seen.Key, err)
 }

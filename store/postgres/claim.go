@@ -47,19 +47,25 @@ func (s *Store) Claim(ctx context.Context, q store.Request) (store.Record, error
 		return store.Record{}, err
 	}
 	q.Fields = bytes.Clone(q.Fields) // the caller may leave before it is sent
-	r, err := s.owning(ctx, q, store.Release, func() (r store.Record, err error) {
-		err = s.settle(ctx, func(ctx context.Context, c *pgx.Conn) error {
-			r, err = s.claim(ctx, c, q)
-			return err
-		})
-		return r, err
+	r, err := s.owning(ctx, q, store.Release, func(j *job) error {
+		j.claim = &q
+		j.alone = func(ctx context.Context, c *pgx.Conn) (store.Record, error) { return s.claim(ctx, c, q) }
+		return s.submit(j)
 	})
 	return r, failed("claim", q.Key, err)
 }
 
 func (s *Store) claim(ctx context.Context, c *pgx.Conn, q store.Request) (store.Record, error) {
-	for {
-		created, own, other, err := s.insert(ctx, c, q)
+	// A retry will find what the attempt before left: reading is cheaper.
+	for reading := q.Attempt > 1; ; reading = false {
+		var created time.Time
+		var own, other *row
+		var err error
+		if reading {
+			err = s.send(ctx, c, s.seen(q.Ref, q.Scheduled, &own, &other))
+		} else {
+			created, own, other, err = s.insert(ctx, c, q)
+		}
 		switch {
 		case err != nil:
 			return store.Record{}, err
@@ -68,7 +74,7 @@ func (s *Store) claim(ctx context.Context, c *pgx.Conn, q store.Request) (store.
 		case other != nil:
 			return other.Record, nil
 		case own == nil:
-			continue // rows are not deleted, except by an operator at this moment
+			continue // nothing read, or a row that an operator has just deleted
 		}
 		next, changed := own.AfterClaim(q, own.Now)
 		if !changed {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-
-	"github.com/effectonce/effectonce/store"
 )
 
 // What a call does in the database goes on when its caller leaves: the caller's
@@ -30,6 +28,9 @@ func (w *work) start(f func()) error {
 	w.running.Go(f)
 	return nil
 }
+
+// more starts what belongs to something that is going on, also while closing.
+func (w *work) more(f func()) { w.running.Go(f) }
 
 func (w *work) close() {
 	w.mu.Lock()
@@ -60,105 +61,5 @@ func detached[T any](ctx context.Context, s *Store, f func() (T, error)) (none T
 		return a.value, a.err
 	case <-ctx.Done():
 		return none, context.Cause(ctx)
-	}
-}
-
-// flights are the claims that are being made, by token, so that one whose caller
-// has left can be given up, but never one that the caller has asked for again.
-type flights struct {
-	mu sync.Mutex
-	of map[store.Token]*flight
-}
-
-type flight struct {
-	landed  chan struct{} // closed when all is done, giving up included
-	waiting int           // repeated calls with the same token
-	left    bool          // the caller has gone
-	known   bool          // the answer is there
-}
-
-// depart waits until no other call with this token is under way.
-func (fs *flights) depart(ctx context.Context, token store.Token) (*flight, error) {
-	for {
-		fs.mu.Lock()
-		before := fs.of[token]
-		if before == nil {
-			f := &flight{landed: make(chan struct{})}
-			fs.of[token] = f
-			fs.mu.Unlock()
-			return f, nil
-		}
-		before.waiting++
-		fs.mu.Unlock()
-		select {
-		case <-before.landed:
-		case <-ctx.Done():
-			fs.mu.Lock()
-			before.waiting--
-			fs.mu.Unlock()
-			return nil, context.Cause(ctx)
-		}
-	}
-}
-
-// leave says that the caller goes, unless the answer is there.
-func (fs *flights) leave(f *flight) (gone bool) {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	f.left = !f.known
-	return f.left
-}
-
-// arrive says that the answer is there, and reports whether nobody wants it.
-func (fs *flights) arrive(f *flight) (unwanted bool) {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	f.known = true
-	return f.left && f.waiting == 0
-}
-
-func (fs *flights) land(token store.Token, f *flight) {
-	fs.mu.Lock()
-	delete(fs.of, token)
-	fs.mu.Unlock()
-	close(f.landed)
-}
-
-// owning makes a claim by running f. If the caller has gone when the claim is won,
-// nobody would run what it claims: giveUp is reported at once, so that the next
-// attempt need not wait for the lease to end.
-func (s *Store) owning(ctx context.Context, q store.Request, giveUp store.Verb, f func() (store.Record, error)) (store.Record, error) {
-	if ctx.Err() != nil {
-		return store.Record{}, context.Cause(ctx)
-	}
-	flight, err := s.flights.depart(ctx, q.Token)
-	if err != nil {
-		return store.Record{}, err
-	}
-	done := make(chan answer[store.Record], 1)
-	err = s.work.start(func() {
-		defer s.flights.land(q.Token, flight)
-		r, err := f()
-		unwanted := s.flights.arrive(flight)
-		done <- answer[store.Record]{r, err}
-		if unwanted && err == nil && r.State == store.InFlight && r.Token == q.Token {
-			_, _ = s.report(context.WithoutCancel(ctx), r.Claim(), store.Change{
-				Verb: giveUp, Who: q.Who, Why: "the caller had gone before it was claimed",
-			}) // if this fails, the end of the lease does it
-		}
-	})
-	if err != nil {
-		s.flights.land(q.Token, flight)
-		return store.Record{}, err
-	}
-	select {
-	case a := <-done:
-		return a.value, a.err
-	case <-ctx.Done():
-		if s.flights.leave(flight) {
-			return store.Record{}, context.Cause(ctx)
-		}
-		a := <-done
-		return a.value, a.err
 	}
 }

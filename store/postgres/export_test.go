@@ -11,3 +11,10 @@ func (s *Store) Waiting(token store.Token) int {
 	}
 	return 0
 }
+
+// Queued returns how many jobs wait for the lane.
+func (s *Store) Queued() int {
+	s.lane.mu.Lock()
+	defer s.lane.mu.Unlock()
+	return len(s.lane.waiting)
+}

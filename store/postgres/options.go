@@ -20,6 +20,11 @@ type Options struct {
 	// after a lost answer included, once its statement has been sent. The
 	// caller's context only ends the waiting. Default 10s; must be at least 100ms.
 	Timeout time.Duration
+
+	// NoLane has every claim and report sent by itself. Otherwise those of all
+	// goroutines that wait share transactions: the more there are, the fewer
+	// commits each costs. A single one is sent at once either way.
+	NoLane bool
 }
 
 func (o *Options) setDefaults() {

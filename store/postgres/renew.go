@@ -25,8 +25,7 @@ WITH {clock}, ` + heldSQL + `, due AS (
 	SELECT r.root, r.key, NOT (r.state = 'in_flight' AND r.lease > clock.now) AS was_over
 	FROM held h JOIN {records} r USING (root, key, token, fence), clock
 	WHERE r.state IN ('in_flight', 'unknown', 'free') AND r.lease IS NOT NULL AND r.token <> {revoked}
-	ORDER BY r.root, r.key -- as everybody does: else two could wait for one another
-	FOR UPDATE OF r SKIP LOCKED
+	FOR UPDATE OF r SKIP LOCKED -- and so in any order: nobody waits, nobody deadlocks
 ), changed AS (
 	UPDATE {records} r SET state = 'in_flight', lease = clock.now + $5::interval, version = r.version + 1
 	FROM due, clock
@@ -80,10 +79,7 @@ func (s *Store) renew(ctx context.Context, c *pgx.Conn, lease time.Duration, hel
 		roots[i], keys[i], tokens[i], fences[i] = uuid(h.Root), h.Key[:], uuid(h.Token), h.Fence
 	}
 	err = s.send(ctx, c,
-		statement{s.text.renew, []any{roots, keys, tokens, fences, interval(lease)}, func(rows pgx.Rows) error {
-			rows.Close()
-			return rows.Err()
-		}},
+		statement{s.text.renew, []any{roots, keys, tokens, fences, interval(lease)}, ignore},
 		statement{s.text.lost, []any{roots, keys, tokens, fences}, func(rows pgx.Rows) (err error) {
 			lost, err = readClaims(rows)
 			return err

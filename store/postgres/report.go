@@ -63,48 +63,56 @@ func (s *Store) Report(ctx context.Context, held store.Claim, c store.Change) (s
 		return store.Record{}, err
 	}
 	c.Outcome = own(c.Outcome)
-	r, err := detached(ctx, s, func() (store.Record, error) { return s.report(ctx, held, c) })
+	rep := s.newReport(held, c)
+	r, err := s.do(ctx, job{report: rep, alone: rep.alone})
 	return r, failed(string(c.Verb), held.Key, err)
 }
 
-func (s *Store) report(ctx context.Context, held store.Claim, c store.Change) (r store.Record, err error) {
-	otherwise := change{
-		ref: held.Ref, verb: c.Verb, who: c.Who, why: c.Why,
-		after: func(r store.Record) (store.Record, bool, error) { return r.AfterReport(held, c, r.Now) },
-	}
-	err = s.settle(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		var changed []row
-		err := s.send(ctx, conn, statement{s.text.report[c.Verb], reportArgs(held, c), func(rows pgx.Rows) error {
-			changed, err = read(rows)
-			return err
-		}})
-		switch {
-		case err != nil:
-			return err
-		case len(changed) == 0:
-			r, err = otherwise.run(ctx, s, conn)
-			return err
-		}
-		r = changed[0].Record
-		r.Outcome = c.Outcome // not sent back
-		return nil
-	})
-	return r, err
+// report is a change that an owner reports.
+type report struct {
+	*Store
+	held store.Claim
+	store.Change
+	// otherwise is what is done if the statement changes nothing.
+	otherwise change
 }
 
-func reportArgs(held store.Claim, c store.Change) []any {
-	args := []any{
-		uuid(held.Root), held.Key[:], uuid(held.Token), held.Fence,
-		text(told(c.Who)), text(told(c.Why)),
+func (s *Store) newReport(held store.Claim, c store.Change) *report {
+	return &report{s, held, c, change{
+		ref: held.Ref, verb: c.Verb, who: c.Who, why: c.Why,
+		after: func(r store.Record) (store.Record, bool, error) { return r.AfterReport(held, c, r.Now) },
+	}}
+}
+
+func (r *report) alone(ctx context.Context, c *pgx.Conn) (store.Record, error) {
+	var changed []row
+	err := r.send(ctx, c, statement{r.text.report[r.Verb], r.args(), func(rows pgx.Rows) (err error) {
+		changed, err = read(rows)
+		return err
+	}})
+	switch {
+	case err != nil:
+		return store.Record{}, err
+	case len(changed) == 0:
+		return r.otherwise.run(ctx, r.Store, c)
 	}
-	switch c.Verb {
+	next := changed[0].Record
+	next.Outcome = r.Outcome // not sent back
+	return next, nil
+}
+
+func (r *report) args() []any {
+	args := []any{
+		uuid(r.held.Root), r.held.Key[:], uuid(r.held.Token), r.held.Fence, text(told(r.Who)), text(told(r.Why)),
+	}
+	switch r.Verb {
 	case store.Complete, store.Fail:
-		format, data, context := outcome(c.Outcome)
+		format, data, context := outcome(r.Outcome)
 		return append(args, format, data, context)
 	case store.NotApplied:
-		return append(args, interval(c.Settle))
+		return append(args, interval(r.Settle))
 	case store.Suspend:
-		return append(args, interval(c.For))
+		return append(args, interval(r.For))
 	}
 	return args
 }

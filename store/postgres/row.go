@@ -33,7 +33,8 @@ func read(rows pgx.Rows) (found []row, err error) {
 	return found, rows.Err()
 }
 
-func (r *row) scan(rows pgx.Rows) error {
+// scan reads one row: {columns}, the clock, and then more, if it is wanted.
+func (r *row) scan(rows pgx.Rows, more ...any) error {
 	var (
 		key, scheduled, fingerprint, data, context []byte
 		format                                     *string
@@ -46,6 +47,7 @@ func (r *row) scan(rows pgx.Rows) error {
 		(*int64)(&r.Retention), &r.Created, (*zeronull.Timestamptz)(&r.Finished), (*zeronull.Timestamptz)(&r.Expires),
 		&r.version, &format, &data, &context, &r.Now,
 	}
+	columns = append(columns, more...)
 	for len(columns) < len(rows.FieldDescriptions()) {
 		columns = append(columns, nil) // {durable}, which says nothing
 	}

@@ -31,34 +31,40 @@ type statement struct {
 // conflict fails with a serialization failure instead of giving a wrong answer,
 // and from then on the level is said each time.
 func (s *Store) send(ctx context.Context, c *pgx.Conn, list ...statement) error {
-	begin := s.begin.Load()
-	if len(list) == 1 && !begin {
-		rows, err := c.Query(ctx, list[0].sql, list[0].args...)
-		if err != nil {
-			return err
-		}
-		return list[0].read(rows)
+	switch {
+	case s.begin.Load():
+		return s.transaction(ctx, c, list)
+	case len(list) > 1:
+		return s.pipeline(ctx, c, list)
 	}
-	if begin {
-		none := func(rows pgx.Rows) error { rows.Close(); return rows.Err() }
-		list = append([]statement{{"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", nil, none}}, list...)
-		list = append(list, statement{"COMMIT", nil, none})
+	rows, err := c.Query(ctx, list[0].sql, list[0].args...)
+	if err == nil {
+		err = list[0].read(rows)
 	}
+	s.learn(err)
+	return err
+}
+
+// transaction is send that says the level.
+func (s *Store) transaction(ctx context.Context, c *pgx.Conn, list []statement) error {
+	list = append([]statement{{"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", nil, ignore}}, list...)
+	return s.pipeline(ctx, c, append(list, statement{"COMMIT", nil, ignore}))
+}
+
+func (s *Store) pipeline(ctx context.Context, c *pgx.Conn, list []statement) error {
 	var batch pgx.Batch
 	for _, st := range list {
 		batch.Queue(st.sql, st.args...)
 	}
-	err := answers(c.SendBatch(ctx, &batch), list)
-	if err != nil && c.PgConn().TxStatus() != 'I' && !c.IsClosed() {
-		_, _ = c.Exec(ctx, "ROLLBACK")
+	err := readAll(c.SendBatch(ctx, &batch), list)
+	if err != nil && !c.IsClosed() && c.PgConn().TxStatus() != 'I' {
+		_, _ = c.Exec(ctx, "ROLLBACK") // else the pool throws the connection away
 	}
-	if state(err) == serializationFailure {
-		s.begin.Store(true)
-	}
+	s.learn(err)
 	return err
 }
 
-func answers(results pgx.BatchResults, list []statement) error {
+func readAll(results pgx.BatchResults, list []statement) error {
 	for _, st := range list {
 		rows, err := results.Query()
 		if err == nil {
@@ -71,6 +77,18 @@ func answers(results pgx.BatchResults, list []statement) error {
 	}
 	// Only now has it been committed: an error here is the commit's.
 	return results.Close()
+}
+
+func (s *Store) learn(err error) {
+	if state(err) == serializationFailure {
+		s.begin.Store(true)
+	}
+}
+
+// ignore reads rows that say nothing.
+func ignore(rows pgx.Rows) error {
+	rows.Close()
+	return rows.Err()
 }
 
 // state returns the SQLSTATE of an error that came from the server, or "".

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // settle runs try on a connection until there is a definite answer. A connection
@@ -21,6 +22,11 @@ func (s *Store) settle(ctx context.Context, try func(context.Context, *pgx.Conn)
 	if err != nil {
 		return err
 	}
+	return s.settleOn(ctx, c, try)
+}
+
+// settleOn is settle that begins on c, and gives it back to the pool.
+func (s *Store) settleOn(ctx context.Context, c *pgxpool.Conn, try func(context.Context, *pgx.Conn) error) (err error) {
 	work, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.opts.Timeout)
 	defer cancel()
 	for delay := 5 * time.Millisecond; ; delay = min(2*delay, 250*time.Millisecond) {

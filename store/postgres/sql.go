@@ -15,6 +15,8 @@ type statements struct {
 	get, claim, seen, write, logged string
 	report                          map[store.Verb]string
 	renew, lost                     string
+	together                        string
+	claimAll, reportAll, seenAll    string
 	lookup, list, history           string
 	sweep, expire                   string
 }
@@ -55,6 +57,8 @@ func newStatements(schema string) statements {
 		get: sql(getSQL), claim: sql(claimSQL), seen: sql(seenSQL), write: sql(writeSQL), logged: sql(loggedSQL),
 		report: map[store.Verb]string{},
 		renew:  sql(renewSQL), lost: sql(lostSQL),
+		together: sql(togetherSQL),
+		claimAll: sql(claimAllSQL), reportAll: sql(reportAllSQL), seenAll: sql(seenAllSQL),
 		lookup: sql(lookupSQL), list: sql(listSQL), history: sql(historySQL),
 		sweep: sql(sweepSQL), expire: sql(expireSQL),
 	}

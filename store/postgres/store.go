@@ -32,6 +32,7 @@ type Store struct {
 
 	work    work
 	flights flights
+	lane    lane
 }
 
 // New returns a store that uses the pool's connections. It does not talk to the
@@ -60,14 +61,11 @@ SELECT {columns}, clock_timestamp() FROM {records} WHERE root = $1 AND key = $2`
 
 // Get implements [store.Store].
 func (s *Store) Get(ctx context.Context, ref store.Ref) (store.Record, error) {
-	r, err := detached(ctx, s, func() (r row, err error) {
-		err = s.settle(ctx, func(ctx context.Context, c *pgx.Conn) error {
-			r, err = s.find(ctx, c, ref)
-			return err
-		})
-		return r, err
-	})
-	return r.Record, failed("get", ref.Key, err)
+	r, err := s.do(ctx, job{alone: func(ctx context.Context, c *pgx.Conn) (store.Record, error) {
+		r, err := s.find(ctx, c, ref)
+		return r.Record, err
+	}})
+	return r, failed("get", ref.Key, err)
 }
 
 // find returns the row of ref, or [store.ErrNotFound].

@@ -1,0 +1,176 @@
+package postgres
+
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/effectonce/effectonce/store"
+)
+
+// The statements of a flush. They say what those for one job say, in claim.go and
+// report.go, for rows that come as one array per column.
+
+const claimAllSQL = `
+WITH {clock}, won AS (
+	INSERT INTO {records} (root, key, namespace, scope_kind, scope_id, tenant, operation, intent,
+		workflow_id, run_id, attempt, scheduled, fingerprint, fields, token, retention,
+		lease, deadline, expires, created, state, fence, generation, version, dropped)
+	SELECT a.root, a.key, a.namespace, a.scope_kind, a.scope_id, a.tenant, a.operation, a.intent,
+		a.workflow_id, a.run_id, a.attempt, a.scheduled, a.fingerprint, a.fields, a.token, a.retention,
+		now + a.lease, now + a.remaining, now + a.retained, now, 'in_flight', 1, 1, 1, false
+	FROM unnest($1::uuid[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+			$9::text[], $10::text[], $11::integer[], $12::bytea[], $13::bytea[], $14::bytea[], $15::uuid[], $16::bigint[],
+			$17::interval[], $18::interval[], $19::interval[])
+		AS a (root, key, namespace, scope_kind, scope_id, tenant, operation, intent,
+			workflow_id, run_id, attempt, scheduled, fingerprint, fields, token, retention,
+			lease, remaining, retained), clock
+	ON CONFLICT DO NOTHING
+	RETURNING created, token, root, key, attempt, workflow_id, run_id
+), logged AS (
+	INSERT INTO {history} (at, version, fence, token, root, generation, attempt, key,
+		verb, state, workflow_id, run_id, who)
+	SELECT created, 1, 1, token, root, 1, attempt, key, 'claim', 'in_flight', workflow_id, run_id, $20 FROM won
+)
+SELECT token, created FROM won`
+
+func (s *Store) claimAll(who string, jobs []*job, found answers) statement {
+	byToken := make(map[store.Token]*job, len(jobs))
+	for _, j := range jobs {
+		byToken[j.claim.Token] = j
+	}
+	return statement{s.text.claimAll, []any{
+		column(jobs, func(j *job) pgtype.UUID { return uuid(j.claim.Root) }),
+		column(jobs, func(j *job) []byte { return j.claim.Key[:] }),
+		column(jobs, func(j *job) string { return j.claim.Namespace }),
+		column(jobs, func(j *job) string { return j.claim.ScopeKind }),
+		column(jobs, func(j *job) string { return j.claim.ScopeID }),
+		column(jobs, func(j *job) string { return j.claim.Tenant }),
+		column(jobs, func(j *job) string { return j.claim.Operation }),
+		column(jobs, func(j *job) string { return j.claim.Intent }),
+		column(jobs, func(j *job) string { return j.claim.WorkflowID }),
+		column(jobs, func(j *job) string { return j.claim.RunID }),
+		column(jobs, func(j *job) int32 { return int32(j.claim.Attempt) }),
+		column(jobs, func(j *job) []byte { return digest(j.claim.Scheduled) }),
+		column(jobs, func(j *job) []byte { return digest(j.claim.Fingerprint) }),
+		column(jobs, func(j *job) []byte { return null(j.claim.Fields) }),
+		column(jobs, func(j *job) pgtype.UUID { return uuid(j.claim.Token) }),
+		column(jobs, func(j *job) int64 { return int64(j.claim.Retention) }),
+		column(jobs, func(j *job) pgtype.Interval { return interval(j.claim.Lease) }),
+		column(jobs, func(j *job) pgtype.Interval { return interval(j.claim.Remaining) }),
+		column(jobs, func(j *job) pgtype.Interval { return retained(j.claim.Retention) }),
+		text(told(who)),
+	}, func(rows pgx.Rows) error {
+		defer rows.Close()
+		for rows.Next() {
+			var token store.Token
+			var created time.Time
+			if err := rows.Scan((*[16]byte)(&token), &created); err != nil {
+				return err
+			}
+			if j := byToken[token]; j != nil {
+				found[j] = j.claim.First(created.UTC())
+			}
+		}
+		return rows.Err()
+	}}
+}
+
+const reportAllSQL = `
+WITH {clock}, changed AS (
+	UPDATE {records} SET state = becomes, lease = NULL, version = version + 1,
+		finished = CASE WHEN becomes IN ('completed', 'failed') THEN now END,
+		outcome_format = format, outcome_data = data, outcome_context = context
+	FROM unnest($1::uuid[], $2::bytea[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[],
+			$9::text[], $10::bytea[], $11::bytea[]) WITH ORDINALITY
+		AS said (at_root, at_key, by_token, by_fence, verb, becomes, who, why, format, data, context, n), clock
+	WHERE root = at_root AND key = at_key AND token = by_token AND fence = by_fence
+		AND (state = 'in_flight' OR becomes IN ('completed', 'failed') AND state NOT IN ('completed', 'failed'))
+	RETURNING {columns but outcome}, now, n, verb, who, why
+), logged AS (
+	INSERT INTO {history} (at, version, fence, token, root, generation, attempt, key, verb, state, who, why)
+	SELECT now, version, fence, token, root, generation, attempt, key, verb, state, who, why FROM changed
+)
+SELECT {columns but outcome}, NULL::text, NULL::bytea, NULL::bytea, now, n FROM changed`
+
+// becomes is the state after the reports that can be done together.
+var becomes = map[store.Verb]store.State{
+	store.Complete: store.Completed, store.Fail: store.Failed, store.Release: store.Free, store.MarkUnknown: store.Unknown,
+}
+
+func (s *Store) reportAll(jobs []*job, found answers) statement {
+	formats, data, contexts := make([]pgtype.Text, len(jobs)), make([][]byte, len(jobs)), make([][]byte, len(jobs))
+	for i, j := range jobs {
+		formats[i], data[i], contexts[i] = outcome(j.report.Outcome)
+	}
+	return statement{s.text.reportAll, []any{
+		column(jobs, func(j *job) pgtype.UUID { return uuid(j.report.held.Root) }),
+		column(jobs, func(j *job) []byte { return j.report.held.Key[:] }),
+		column(jobs, func(j *job) pgtype.UUID { return uuid(j.report.held.Token) }),
+		column(jobs, func(j *job) int64 { return j.report.held.Fence }),
+		column(jobs, func(j *job) string { return string(j.report.Verb) }),
+		column(jobs, func(j *job) string { return string(becomes[j.report.Verb]) }),
+		column(jobs, func(j *job) pgtype.Text { return text(told(j.report.Who)) }),
+		column(jobs, func(j *job) pgtype.Text { return text(told(j.report.Why)) }),
+		formats, data, contexts,
+	}, func(rows pgx.Rows) error {
+		return each(rows, func(r row, n int) {
+			j := jobs[n]
+			r.Outcome = j.report.Outcome
+			found[j] = r.Record
+		})
+	}}
+}
+
+const seenAllSQL = `
+WITH asked AS MATERIALIZED (
+	SELECT * FROM unnest($1::uuid[], $2::bytea[], $3::bytea[]) WITH ORDINALITY AS a (at_root, at_key, at_scheduled, n)
+)
+SELECT {columns}, clock_timestamp(), n FROM asked JOIN {records} ON root = at_root AND key = at_key
+UNION ALL
+SELECT {columns}, clock_timestamp(), n FROM asked JOIN {records} ON scheduled = at_scheduled AND (root, key) <> (at_root, at_key)`
+
+func (s *Store) seenAll(jobs []*job, found answers) statement {
+	return statement{s.text.seenAll, []any{
+		column(jobs, func(j *job) pgtype.UUID { return uuid(j.claim.Root) }),
+		column(jobs, func(j *job) []byte { return j.claim.Key[:] }),
+		column(jobs, func(j *job) []byte { return digest(j.claim.Scheduled) }),
+	}, func(rows pgx.Rows) error {
+		others := answers{}
+		err := each(rows, func(r row, n int) {
+			j := jobs[n]
+			if r.Ref != j.claim.Ref {
+				others[j] = r.Record
+			} else if next, changed := r.AfterClaim(*j.claim, r.Now); !changed {
+				found[j] = next
+			}
+		})
+		for j, other := range others {
+			found[j] = other
+		}
+		return err
+	}}
+}
+
+// each hands over rows that end with their number, from 1, of what was sent.
+func each(rows pgx.Rows, f func(r row, n int)) error {
+	defer rows.Close()
+	for rows.Next() {
+		var r row
+		var n int
+		if err := r.scan(rows, &n); err != nil {
+			return err
+		}
+		f(r, n-1)
+	}
+	return rows.Err()
+}
+
+func column[T any](jobs []*job, of func(*job) T) []T {
+	values := make([]T, len(jobs))
+	for i, j := range jobs {
+		values[i] = of(j)
+	}
+	return values
+}
