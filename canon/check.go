@@ -44,7 +44,7 @@ func Check(t reflect.Type) []Finding {
 	if t == nil {
 		return nil
 	}
-	c := compiler{made: map[reflect.Type]*plan{}, report: true}
+	c := compiler{made: map[reflect.Type]*plan{}, afresh: true}
 	k := checker{seen: map[*plan]bool{}}
 	root := c.plan(t)
 	for _, fault := range c.faults {

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Fields says which parts of an argument list count, by RFC 6901 pointers into
@@ -88,44 +87,6 @@ func (f Fields) paths() []path {
 	add(f.Check, checked)
 	add(f.Ignore, ignored)
 	return all
-}
-
-// parsePointer returns the tokens of a pointer into an argument list, or nil if
-// it is malformed: it must start with an argument's index.
-func parsePointer(text string) []string {
-	if !strings.HasPrefix(text, "/") {
-		return nil
-	}
-	tokens := strings.Split(text[1:], "/")
-	if _, ok := parseIndex(tokens[0]); !ok {
-		return nil
-	}
-	for i, token := range tokens {
-		for rest := token; ; {
-			_, after, found := strings.Cut(rest, "~")
-			if !found {
-				break
-			}
-			if after == "" || after[0] != '0' && after[0] != '1' {
-				return nil
-			}
-			rest = after
-		}
-		token = strings.ReplaceAll(token, "~1", "/")
-		tokens[i] = strings.ReplaceAll(token, "~0", "~")
-	}
-	return tokens
-}
-
-// parseIndex reads an array index: digits without leading zeros.
-func parseIndex(token string) (int, bool) {
-	n, err := strconv.Atoi(token)
-	return n, err == nil && n >= 0 && strconv.Itoa(n) == token
-}
-
-// escapePointer is the opposite of what parsePointer does to a token.
-func escapePointer(token string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
 }
 
 func (p path) fault(detail string) error {

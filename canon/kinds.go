@@ -108,6 +108,9 @@ func (p *plan) encodeList(e *encoder, dst []byte, v reflect.Value) ([]byte, erro
 		if dst, err = p.elem.encode(e, dst, v.Index(i)); err != nil {
 			return dst, under("["+strconv.Itoa(i)+"]", err)
 		}
+		if err := e.checkSize(dst); err != nil {
+			return dst, err
+		}
 	}
 	e.leave()
 	return append(dst, ']'), nil

@@ -91,6 +91,9 @@ func encodeEntries[V any](e *encoder, dst []byte, s *entries[V], first int,
 		if dst, err = encode(e, append(dst, ':'), s.list[key.at].value); err != nil {
 			return dst, under("[*]", err)
 		}
+		if err := e.checkSize(dst); err != nil {
+			return dst, err
+		}
 	}
 	s.drop(first)
 	e.leave()

@@ -76,11 +76,10 @@ func planOrError(entry any) (*plan, error) {
 
 // compiler makes the plans for a type and for all types that it can reach.
 type compiler struct {
-	made     map[reflect.Type]*plan
-	path     string
-	faults   []*TypeError
-	findings []Finding
-	report   bool // collect findings, and do not take finished plans
+	made   map[reflect.Type]*plan
+	path   string
+	faults []*TypeError
+	afresh bool // take no finished plans, so that faults have a path from the root
 }
 
 // plan returns the plan for t. It may still be incomplete, if t reaches itself.
@@ -88,7 +87,7 @@ func (c *compiler) plan(t reflect.Type) *plan {
 	if p, ok := c.made[t]; ok {
 		return p
 	}
-	if p, ok := plans.Load(t); ok && !c.report {
+	if p, ok := plans.Load(t); ok && !c.afresh {
 		if p, ok := p.(*plan); ok {
 			return p
 		}

@@ -2,10 +2,8 @@ package canon
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"reflect"
-	"slices"
 	"strconv"
 )
 
@@ -19,18 +17,9 @@ type Split struct {
 	// it is the same slice as Identity: read both, change neither.
 	Fingerprint []byte
 	// Digests has one digest for each member of each argument in Fingerprint, or
-	// for the whole argument if it has no members, sorted by path.
+	// for the whole argument if it has none or more than 256, sorted by path.
+	// Arguments that are null have no digest.
 	Digests []FieldDigest
-}
-
-// FieldDigest stands for one part of a fingerprint, so that a difference can be
-// named without keeping the value. It is cut short: for diagnosis, never for
-// identity.
-type FieldDigest struct {
-	// Path is an RFC 6901 pointer into the argument list, such as "/0/amount".
-	Path string
-	// Sum is the start of the SHA-256 of the part's canonical form.
-	Sum [8]byte
 }
 
 // Split canonicalises an argument list. Arguments at the end that are nil or
@@ -211,50 +200,4 @@ func (f Fields) present(identity []form) error {
 		}
 	}
 	return nil
-}
-
-// digests takes a fingerprint apart.
-func digests(fingerprint []form) []FieldDigest {
-	var all []FieldDigest
-	add := func(path string, part []byte) {
-		sum := sha256.Sum256(part)
-		all = append(all, FieldDigest{path, [8]byte(sum[:8])})
-	}
-	for i, f := range fingerprint {
-		path := "/" + strconv.Itoa(i)
-		switch {
-		case f.text == nil || string(f.text) == "null":
-			// Nothing, whether or not it stands before something.
-		case f.text[0] == '{' && len(f.text) > len("{}"):
-			for name, value := range members(f.text) {
-				add(path+"/"+escapePointer(unquote(name)), value)
-			}
-		default:
-			add(path, f.text)
-		}
-	}
-	slices.SortFunc(all, func(a, b FieldDigest) int { return compareUTF16(a.Path, b.Path) })
-	return all
-}
-
-// Diff names the paths whose digests differ or that only one side has. Both sides
-// must be sorted by path, as [Fields.Split] returns them.
-func Diff(a, b []FieldDigest) []string {
-	var paths []string
-	for len(a) > 0 || len(b) > 0 {
-		switch {
-		case len(b) == 0 || len(a) > 0 && compareUTF16(a[0].Path, b[0].Path) < 0:
-			paths = append(paths, a[0].Path)
-			a = a[1:]
-		case len(a) == 0 || a[0].Path != b[0].Path:
-			paths = append(paths, b[0].Path)
-			b = b[1:]
-		default:
-			if a[0].Sum != b[0].Sum {
-				paths = append(paths, a[0].Path)
-			}
-			a, b = a[1:], b[1:]
-		}
-	}
-	return paths
 }

@@ -320,6 +320,20 @@ func TestDigests(t *testing.T) {
 	}
 }
 
+func TestDigestsOfManyMembers(t *testing.T) {
+	t.Parallel()
+	for members, want := range map[int]int{256: 257, 257: 2, 5000: 2} {
+		many := map[int]int{}
+		for i := range members {
+			many[i] = i
+		}
+		s, err := canon.Fields{}.Split([]any{many, "x"})
+		if err != nil || len(s.Digests) != want {
+			t.Errorf("%d members: %d digests instead of %d, %v", members, len(s.Digests), want, err)
+		}
+	}
+}
+
 // More than ten arguments: paths are sorted as text.
 func TestDigestsSorted(t *testing.T) {
 	t.Parallel()

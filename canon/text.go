@@ -6,9 +6,9 @@ package canon
 // and so is everything else that two readers could understand differently, such
 // as equal member names. White space around the value is allowed.
 //
-// The result's own canonical form is the result. Text keeps neither slice. On an
-// error dst is returned as it was. No memory is allocated if dst has room and
-// numbers have at most 32 bytes.
+// The result's own canonical form is the result. Text keeps neither slice; dst must
+// not overlap json. On an error dst is returned as it was. No memory is allocated
+// if dst has room and numbers have at most 32 bytes.
 func Text(dst, json []byte, o ...Option) ([]byte, error) {
 	opts := newOptions(o)
 	return opts.appendText(dst, json, 0)

@@ -297,3 +297,19 @@ func TestTrapSharedValues(t *testing.T) {
 		t.Errorf("Split: %v", err)
 	}
 }
+
+// So would a long string that is shared.
+func TestTrapSharedStrings(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1<<20)
+	typed := make([]string, 100_000)
+	list := make([]any, len(typed))
+	table := make(map[int]string, len(typed))
+	for i := range typed {
+		typed[i], list[i], table[i] = long, long, long
+	}
+	for _, in := range []any{typed, list, table} {
+		got, err := canon.Value(nil, in)
+		checkRefused(t, got, err, canon.ErrSize)
+	}
+}

@@ -126,6 +126,9 @@ func (e *encoder) anyList(dst []byte, list []any) (_ []byte, err error) {
 		if dst, err = e.any(dst, v); err != nil {
 			return dst, under("["+strconv.Itoa(i)+"]", err)
 		}
+		if err := e.checkSize(dst); err != nil {
+			return dst, err
+		}
 	}
 	e.leave()
 	return append(dst, ']'), nil
@@ -142,8 +145,8 @@ func (e *encoder) enter(dst []byte) error {
 
 func (e *encoder) leave() { e.depth-- }
 
-// checkSize refuses too much output. It is asked at every array and object, so
-// that values shared many times over stop early.
+// checkSize refuses too much output. It is asked at every array, object and
+// element, so that values shared many times over stop early.
 func (e *encoder) checkSize(dst []byte) error {
 	if len(dst)-e.base > e.maxSize {
 		return refuse(ErrSize, "canonical form")
