@@ -60,6 +60,13 @@ func NewPlugin(s store.Store, o Options) (*Plugin, error) {
 // Name names the plugin to the SDK.
 func (p *Plugin) Name() string { return "effectonce" }
 
+// ConfigureClient is called by the SDK. The client side is a type of its own: the SDK
+// would put an interceptor that is both onto the workers, too, as the outermost one.
+func (p *Plugin) ConfigureClient(_ context.Context, o client.PluginConfigureClientOptions) error {
+	o.ClientOptions.Interceptors = append(o.ClientOptions.Interceptors, &clientSide{})
+	return nil
+}
+
 // NewClient is called by the SDK with the client's final options.
 func (p *Plugin) NewClient(
 	ctx context.Context, o client.PluginNewClientOptions,

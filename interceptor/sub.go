@@ -12,6 +12,7 @@ import (
 	"github.com/effectonce/effectonce"
 	"github.com/effectonce/effectonce/canon"
 	"github.com/effectonce/effectonce/internal/current"
+	"github.com/effectonce/effectonce/internal/payload"
 	"github.com/effectonce/effectonce/key"
 	"github.com/effectonce/effectonce/store"
 )
@@ -45,7 +46,11 @@ func (c *call) deriveSub(rec store.Record, operation string, input any) (*call, 
 	if !ok {
 		return nil, refuse(false, "the policy's SubEffects has no entry for the operation %q", operation)
 	}
-	text, err := canon.Value(nil, []any{input})
+	args, err := payload.Args([]any{input})
+	if err != nil {
+		return nil, refuse(true, "%v", err)
+	}
+	text, err := canon.Value(nil, args)
 	if err != nil {
 		return nil, refuse(true, "%v", err)
 	}
