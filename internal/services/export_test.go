@@ -6,6 +6,9 @@ func Processes() []int {
 	if s := postgres.server; s != nil && s.child != nil {
 		pids = append(pids, s.child.PID())
 	}
+	if s := redis.server; s != nil && s.child != nil {
+		pids = append(pids, s.child.PID())
+	}
 	if s := temporal.server; s != nil && s.private != nil {
 		pids = append(pids, s.private.PID())
 	}
@@ -14,10 +17,14 @@ func Processes() []int {
 
 // Folders returns the folders of the servers this test binary started.
 func Folders() []string {
+	var paths []string
 	if s := postgres.server; s != nil && s.folder != nil {
-		return []string{s.folder.path}
+		paths = append(paths, s.folder.path)
 	}
-	return nil
+	if s := redis.server; s != nil && s.folder != nil {
+		paths = append(paths, s.folder.path)
+	}
+	return paths
 }
 
 var RemoveAbandoned = removeAbandoned

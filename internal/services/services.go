@@ -20,13 +20,14 @@ func Main(m *testing.M) {
 // Shutdown stops the servers that this test binary started and removes their
 // folders. A test that asks for a server afterwards gets a new one.
 func Shutdown() {
-	for _, s := range []interface{ stop() }{&postgres, &temporal} {
+	for _, s := range []interface{ stop() }{&postgres, &redis, &temporal} {
 		s.stop()
 	}
 }
 
 var (
 	postgres = shared[*postgresServer]{start: startPostgres}
+	redis    = shared[*redisServer]{start: startRedis}
 	temporal = shared[*temporalServer]{start: startTemporal}
 )
 

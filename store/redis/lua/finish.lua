@@ -1,0 +1,35 @@
+-- Records the outcome that the owner of a claim reports, unless there is one.
+-- KEYS record history leases expiries refs
+-- ARGV version key ref token fence state verb who why format data context
+local found = redis.call('HGETALL', KEYS[1])
+if #found == 0 then return answer(absent(KEYS[5], ARGV[3])) end
+local r = {}
+for i = 1, #found, 2 do r[found[i]] = found[i + 1] end
+
+local open = {in_flight = r.lease, pending = r.lease, unknown = true, free = true}
+local whole = not (r.finished or r.format) and tonumber(r.generation) and tonumber(r.created) and r.request and
+  r.version and #r.version == 16 and (not r.root or #r.root == 16) and
+  (not r.fingerprint or #r.fingerprint == 32) and (not r.scheduled or #r.scheduled == 32) and
+  (not r.expires or tonumber(r.expires) and tonumber(r.retention))
+-- Everything else is for the state machine to refuse.
+if not (open[r.state] and whole and r.token == ARGV[4] and r.fence == ARGV[5]) then return answer('found', found) end
+
+local fields = {'version', ARGV[1], 'state', ARGV[6], 'finished', int(now), 'format', ARGV[10]}
+if ARGV[11] ~= '' then
+  fields[#fields + 1] = 'data'
+  fields[#fields + 1] = ARGV[11]
+end
+if ARGV[12] ~= '' then
+  fields[#fields + 1] = 'context'
+  fields[#fields + 1] = ARGV[12]
+end
+-- A server that is out of memory, or must not write, refuses the first write or none.
+redis.call('HSET', KEYS[1], unpack(fields))
+redis.call('HDEL', KEYS[1], 'lease')
+redis.call('RPUSH', KEYS[2], text(int(now)) .. text(ARGV[7]) .. text(r.state) .. text(ARGV[6]) ..
+  text(r.generation) .. text(r.token) .. text(ARGV[8]) .. text(ARGV[9]))
+redis.call('ZREM', KEYS[3], ARGV[2])
+if r.expires then
+  redis.call('ZADD', KEYS[4], int(math.max(r.expires, now + math.ceil(r.retention / 1000))), ARGV[2])
+end
+return answer('written', found)
