@@ -29,6 +29,7 @@ deps: ## Install what the tests need (root on Debian), or print how
 test: ## Test every module with the race detector, on real servers
 	@scripts/deps.sh --user
 	@go run ./internal/testrun -skips=$(SKIPS) -- -race -count=1 -timeout=$(TIMEOUT) ./...
+	@echo "--- keys with encoding/json version 2" && GOEXPERIMENT=jsonv2 go test -count=1 ./canon/... ./key/...
 
 .PHONY: vet
 vet: ## Run go vet in every module

@@ -27,6 +27,12 @@ postgres() {
 postgres >/dev/null || missing+=(postgresql)
 # The race detector is a C library.
 command -v cc >/dev/null || command -v gcc >/dev/null || missing+=(gcc libc6-dev)
+# The second implementation of the key format, which checks the vectors, is in
+# JavaScript. npm brings the one package that it is compared with.
+vectors=key/testdata/node
+peers() { [[ -d $vectors/node_modules/canonicalize ]]; }
+command -v node >/dev/null || missing+=(nodejs)
+peers || command -v npm >/dev/null || missing+=(npm)
 
 status=0
 if ((${#missing[@]})) && [[ ${1-} != --user ]]; then
@@ -47,6 +53,14 @@ if ((${#missing[@]})) && [[ ${1-} != --user ]]; then
 	fi
 elif ((${#missing[@]})); then
 	say "missing, and tests that need it are skipped: ${missing[*]} (make deps)"
+fi
+
+if ! peers && command -v npm >/dev/null; then
+	say "npm ci in $vectors"
+	if ! npm ci --prefix "$vectors" --no-audit --no-fund --loglevel=error >&2; then
+		say "the vectors will not be compared with canonicalize"
+		[[ ${1-} == --user ]] || status=1
+	fi
 fi
 
 # A Temporal server for development, built with Go if there is none.
