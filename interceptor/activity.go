@@ -28,6 +28,7 @@ type call struct {
 	request  store.Request
 	deadline time.Time
 	ran      bool // the body ran in this attempt
+	shadowed bool // only watched
 	beat     *heartbeat
 	subs     sync.Map // keys of the sub-effects of this attempt
 }
@@ -49,6 +50,9 @@ func (a *activityInbound) ExecuteActivity(ctx context.Context, in *sdkintercepto
 		return a.Next.ExecuteActivity(ctx, in)
 	}
 	ctx = context.WithValue(ctx, insideKey{}, true)
+	if a.ic.opts.Shadow {
+		return a.shadow(ctx, is, in)
+	}
 
 	// 2. Derive the identity before the body can touch its arguments.
 	c, err := a.ic.derive(ctx, is.policy, in, is.args)

@@ -22,6 +22,8 @@ type Decision struct {
 	// Repeat: the record belongs to another call than this one: a model asked
 	// again, another workflow did, or a reset executed the call anew.
 	Repeat bool
+	// Shadow: this is what would have been decided; the body ran anyway.
+	Shadow bool
 
 	State      store.State // of the record, as it was seen
 	Generation int
@@ -35,25 +37,30 @@ type Decision struct {
 
 // Metrics. The tags are activity_type and, for decisions, decision: both bounded.
 const (
-	metricDecisions     = "effectonce_decisions"      // counter
-	metricRepeats       = "effectonce_repeats"        // counter
-	metricClaimLatency  = "effectonce_claim_latency"  // timer: the first claim of an attempt
-	metricRecordLatency = "effectonce_record_latency" // timer: recording what a body did
-	metricWithoutHeader = "effectonce_without_header" // counter
+	metricDecisions     = "effectonce_decisions"        // counter
+	metricShadow        = "effectonce_shadow_decisions" // counter: what would have been decided
+	metricRepeats       = "effectonce_repeats"          // counter
+	metricClaimLatency  = "effectonce_claim_latency"    // timer: the first claim of an attempt
+	metricRecordLatency = "effectonce_record_latency"   // timer: recording what a body did
+	metricWithoutHeader = "effectonce_without_header"   // counter
 )
 
 // count makes a decision visible.
 func (c *call) count(ctx context.Context, kind decision, rec store.Record) {
 	d := Decision{
 		ActivityType: c.info.ActivityType.Name, Operation: c.policy.Operation, Key: c.request.Key, Kind: string(kind),
-		Repeat: repeats(kind, rec, c.request),
-		State:  rec.State, Generation: rec.Generation, Fence: rec.Fence,
+		Repeat: repeats(kind, rec, c.request), Shadow: c.shadowed,
+		State: rec.State, Generation: rec.Generation, Fence: rec.Fence,
 		WorkflowID: c.info.WorkflowExecution.ID, RunID: c.info.WorkflowExecution.RunID,
 		ActivityID: c.info.ActivityID, Attempt: int(c.info.Attempt),
 	}
 	metrics := activity.GetMetricsHandler(ctx).WithTags(map[string]string{"activity_type": d.ActivityType})
-	metrics.WithTags(map[string]string{"decision": d.Kind}).Counter(metricDecisions).Inc(1)
-	if d.Repeat {
+	counter := metricDecisions
+	if d.Shadow {
+		counter = metricShadow
+	}
+	metrics.WithTags(map[string]string{"decision": d.Kind}).Counter(counter).Inc(1)
+	if d.Repeat && !d.Shadow {
 		metrics.Counter(metricRepeats).Inc(1)
 	}
 	say := activity.GetLogger(ctx).Debug
@@ -63,7 +70,7 @@ func (c *call) count(ctx context.Context, kind decision, rec store.Record) {
 	case replay, takeOver, ask, reopen:
 		say = activity.GetLogger(ctx).Info
 	}
-	say("effectonce", "decision", d.Kind, "key", d.Key.String(), "repeat", d.Repeat, "state", string(d.State),
+	say("effectonce", "decision", d.Kind, "shadow", d.Shadow, "key", d.Key.String(), "repeat", d.Repeat, "state", string(d.State),
 		"fence", d.Fence, "generation", d.Generation)
 	if c.ic.opts.OnDecision != nil {
 		c.ic.opts.OnDecision(ctx, d)

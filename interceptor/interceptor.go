@@ -17,6 +17,7 @@ type Interceptor struct {
 	store    store.Store
 	opts     Options
 	renewals *renewals
+	shadows  sync.WaitGroup
 	warned   sync.Map // activity types, so that each is warned about once
 }
 

@@ -28,6 +28,11 @@ type Options struct {
 	// Unlisted says what happens to all others. Default [PassThrough].
 	Unlisted Unlisted
 
+	// Shadow only watches: every body runs as without effectonce, and what would have
+	// been decided is recorded under keys of its own, counted and told to OnDecision.
+	// For trying out policies before enforcing them.
+	Shadow bool
+
 	// OnDecision is called with every decision, inside the attempt. It must not
 	// block for long, and must be safe for concurrent use.
 	OnDecision func(context.Context, Decision)

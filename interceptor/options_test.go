@@ -68,7 +68,7 @@ func TestDefaults_CoverEveryField(t *testing.T) {
 		}
 		return names
 	}
-	require.Equal(t, []string{"ReadOnly", "OnDecision", "Namespace", "DataConverter", "AnyResultSize", "RequireHeader"}, unset(o))
+	require.Equal(t, []string{"ReadOnly", "Shadow", "OnDecision", "Namespace", "DataConverter", "AnyResultSize", "RequireHeader"}, unset(o))
 	require.Equal(t, []string{
 		"Key", "Identity", "Check", "Ignore", "Wait", "KeepOutcome", "ForgetAfterRetention", "FailHeld", "SubEffects", "NotAppliedTypes", "FinalTypes", "Veto",
 	}, unset(o.Policies["A"]))

@@ -123,6 +123,14 @@ func (p *Plugin) ConfigureWorker(_ context.Context, o worker.PluginConfigureWork
 	return nil
 }
 
+// StopWorker is called by the SDK. It waits for what shadows still write.
+func (p *Plugin) StopWorker(
+	ctx context.Context, o worker.PluginStopWorkerOptions, next func(context.Context, worker.PluginStopWorkerOptions),
+) {
+	next(ctx, o)
+	p.ic.shadows.Wait()
+}
+
 // logger returns the client's logger. Without a client there is none but the
 // process's own.
 func (p *Plugin) logger() sdklog.Logger {

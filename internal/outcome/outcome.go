@@ -15,6 +15,7 @@ const (
 	Failure = "temporal/failure/1" // a marshalled Failure
 	Plain   = "plain/json/1"       // JSON that no codec has seen: resolved or seeded; empty for "no payload"
 	Lost    = "lost/1"             // applied, but the result could not be encoded: the reason
+	Shadow  = "shadow/1"           // nothing: it only says that the body ran
 )
 
 // ErrNotJSON is returned when a plain result is not one JSON value.
