@@ -211,6 +211,24 @@ func TestSpecVectors_ASecondImplementationAgrees(t *testing.T) {
 	t.Logf("%s", out)
 }
 
+// The example of the specification is one of the vectors.
+func TestSpec_ExampleIsAVector(t *testing.T) {
+	t.Parallel()
+	spec, err := os.ReadFile(filepath.Join("..", "docs", "spec.md"))
+	require.NoError(t, err)
+	found := regexp.MustCompile("eo1_[0-9a-f]{64}").FindAllString(string(spec), -1)
+	require.Len(t, found, 1)
+	vectors, _ := specVectors(t)
+	for _, v := range vectors {
+		if v.Name == "explicit key" {
+			require.Equal(t, v.Key, found[0])
+			require.Equal(t, `["effectonce/1","default","tenant","acme","Refund",null,"approval-4711"]`, v.Preimage)
+			return
+		}
+	}
+	t.Fatal("there is no vector of this name")
+}
+
 // missing ends a test that lacks a program.
 func missing(t *testing.T, reason string) {
 	t.Helper()
