@@ -18,3 +18,6 @@ local function rival(scheduled, digest, key)
   local other = digest ~= '' and redis.call('HGET', scheduled, digest)
   return other and other ~= key and other or ''
 end
+
+-- rooted reports whether a record has the root of the ref, which begins with it.
+local function rooted(root, ref) return (root or string.rep('\0', 16)) == string.sub(ref, 1, 16) end

@@ -6,13 +6,29 @@ if #found == 0 then return answer(absent(KEYS[5], ARGV[3])) end
 local r = {}
 for i = 1, #found, 2 do r[found[i]] = found[i + 1] end
 
+-- whole reports whether the record can be read: one that cannot is left as it is.
+local function whole()
+  for _, name in ipairs({'lease', 'deadline', 'prior', 'expires', 'retention'}) do
+    if r[name] and (tonumber(r[name]) or -1) < 0 then return false end
+  end
+  for name, length in pairs({version = 16, token = 16, root = 16, scheduled = 32, fingerprint = 32}) do
+    if r[name] and #r[name] ~= length then return false end
+  end
+  local at, parts = 1, 0
+  while at <= #(r.request or '') do
+    local length, start = string.match(r.request, '^(%d+):()', at)
+    if not length or string.sub(r.request, start + length, start + length) ~= ',' then return false end
+    at, parts = start + length + 1, parts + 1
+  end
+  return parts == 9 and r.version and tonumber(r.created) and (tonumber(r.generation) or 0) >= 1 and
+    not (r.finished or r.format) and (r.retention or not r.expires)
+end
+
 local open = {in_flight = r.lease, pending = r.lease, unknown = true, free = true}
-local whole = not (r.finished or r.format) and tonumber(r.generation) and tonumber(r.created) and r.request and
-  r.version and #r.version == 16 and (not r.root or #r.root == 16) and
-  (not r.fingerprint or #r.fingerprint == 32) and (not r.scheduled or #r.scheduled == 32) and
-  (not r.expires or tonumber(r.expires) and tonumber(r.retention))
 -- Everything else is for the state machine to refuse.
-if not (open[r.state] and whole and r.token == ARGV[4] and r.fence == ARGV[5]) then return answer('found', found) end
+if not (open[r.state] and r.token == ARGV[4] and r.fence == ARGV[5] and rooted(r.root, ARGV[3]) and whole()) then
+  return answer('found', found)
+end
 
 local fields = {'version', ARGV[1], 'state', ARGV[6], 'finished', int(now), 'format', ARGV[10]}
 if ARGV[11] ~= '' then
