@@ -216,3 +216,13 @@ func appendString[S ~string | ~[]byte](dst []byte, s S) ([]byte, error) {
 	dst = append(dst, s[start:]...)
 	return append(dst, '"'), nil
 }
+
+// String appends the canonical form of a string to dst: what [Value] appends for it,
+// without the cost of finding out its type. It returns [ErrUTF8], and dst as it was.
+func String(dst []byte, s string) ([]byte, error) {
+	out, err := appendString(dst, s)
+	if err != nil {
+		return dst, err
+	}
+	return out, nil
+}

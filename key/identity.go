@@ -38,30 +38,35 @@ func (id Identity) Preimage() ([]byte, error) {
 			return nil, fmt.Errorf("derive key: %s is empty: %w", part.name, ErrIncomplete)
 		}
 	}
-	var intent any
-	if id.Intent != "" {
-		intent = id.Intent
-	}
-	head := []any{version, id.Namespace, id.ScopeKind, id.ScopeID, id.Operation, intent}
-	if id.Explicit != "" {
-		return array(append(head, id.Explicit))
-	}
-	if len(id.Input) == 0 {
-		return nil, fmt.Errorf("derive key: there is neither an input nor an explicit key: %w", ErrIncomplete)
-	}
-	out, err := array(head)
+	out, err := appendList(make([]byte, 0, 256+len(id.Input)), version, id.Namespace, id.ScopeKind, id.ScopeID, id.Operation)
 	if err != nil {
 		return nil, err
 	}
-	out[len(out)-1] = ','
-	start := len(out)
-	if out, err = canon.Text(out, id.Input); err != nil {
-		return nil, fmt.Errorf("derive key: %w", err)
+	out = append(out[:len(out)-1], ',')
+	if id.Intent == "" {
+		out = append(out, "null,"...)
+	} else if out, err = appendString(out, id.Intent); err != nil {
+		return nil, err
+	} else {
+		out = append(out, ',')
 	}
-	// A list of arguments is an array and an explicit key is a string, so that the
-	// two can never be mistaken for one another.
-	if out[start] != '[' {
-		return nil, fmt.Errorf("derive key: input is not a JSON array: %w", ErrIncomplete)
+	switch {
+	case id.Explicit != "":
+		if out, err = appendString(out, id.Explicit); err != nil {
+			return nil, err
+		}
+	case len(id.Input) == 0:
+		return nil, fmt.Errorf("derive key: there is neither an input nor an explicit key: %w", ErrIncomplete)
+	default:
+		start := len(out)
+		if out, err = canon.Text(out, id.Input); err != nil {
+			return nil, fmt.Errorf("derive key: %w", err)
+		}
+		// A list of arguments is an array and an explicit key is a string, so that the
+		// two can never be mistaken for one another.
+		if out[start] != '[' {
+			return nil, fmt.Errorf("derive key: input is not a JSON array: %w", ErrIncomplete)
+		}
 	}
 	return append(out, ']'), nil
 }
@@ -87,19 +92,29 @@ func OfCall(namespace, token string) (Key, error) {
 // Digest returns the SHA-256 of the canonical JSON array of parts. Roots, call
 // tokens and other derived names are digests, so that they too are framed.
 func Digest(parts ...string) (Key, error) {
-	list := make([]any, len(parts))
-	for i, p := range parts {
-		list[i] = p
-	}
-	pre, err := array(list)
+	pre, err := appendList(make([]byte, 0, 256), parts...)
 	if err != nil {
 		return Key{}, err
 	}
 	return sha256.Sum256(pre), nil
 }
 
-func array(parts []any) ([]byte, error) {
-	out, err := canon.Value(nil, parts)
+// appendList appends the canonical JSON array of some texts.
+func appendList(dst []byte, parts ...string) (_ []byte, err error) {
+	dst = append(dst, '[')
+	for i, part := range parts {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if dst, err = appendString(dst, part); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, ']'), nil
+}
+
+func appendString(dst []byte, s string) ([]byte, error) {
+	out, err := canon.String(dst, s)
 	if err != nil {
 		return nil, fmt.Errorf("derive key: %w", err)
 	}
