@@ -132,6 +132,7 @@ func TestTextRefuses(t *testing.T) {
 		{"equal nested", `[{"x":{"a":1,"a":2}}]`, canon.ErrDuplicate},
 		{"equal empty names", `{"":1,"":2}`, canon.ErrDuplicate},
 		{"equal among many", `{"e":1,"d":2,"c":3,"b":4,"a":5,"c":6}`, canon.ErrDuplicate},
+		{"equal long names", `{"abcdefghij":1,"abcdefgha":2,"abcdefghij":3}`, canon.ErrDuplicate},
 		{"equal astral names", `{"\ud83d\ude00":1,"😀":2}`, canon.ErrDuplicate},
 
 		{"1e400", "1e400", canon.ErrRange},
@@ -213,6 +214,7 @@ func TestValueRefuses(t *testing.T) {
 		want error
 	}{
 		{"json.Number empty", json.Number(""), canon.ErrSyntax},
+		{"json.Number not set", struct{ N json.Number }{}, canon.ErrSyntax},
 		{"json.Number word", json.Number("abc"), canon.ErrSyntax},
 		{"json.Number hexadecimal", json.Number("0x10"), canon.ErrSyntax},
 		{"json.Number NaN", json.Number("NaN"), canon.ErrSyntax},

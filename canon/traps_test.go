@@ -49,6 +49,8 @@ type (
 		Any     any            `json:"any"`
 		Struct  payment        `json:"struct"`
 		Array   [2]int         `json:"array"`
+		Structs [2]payment     `json:"structs"`
+		Nested  [1][1]payment  `json:"nested"`
 		Time    time.Time      `json:"time"`
 	}
 	patch struct {

@@ -51,7 +51,13 @@ type (
 		time.Time
 		marshaler
 	}
-	mutual struct {
+	embedsTwoOwned struct {
+		ownStruct    `json:"a"`
+		ownStructToo `json:"b"`
+	}
+	ownStruct    struct{ N int }
+	ownStructToo struct{ N int }
+	mutual       struct {
 		Other *mutualToo
 	}
 	mutualToo struct {
@@ -59,6 +65,9 @@ type (
 		Bad  chan int
 	}
 )
+
+func (ownStruct) MarshalJSON() ([]byte, error)    { return []byte("1"), nil }
+func (ownStructToo) MarshalJSON() ([]byte, error) { return []byte("2"), nil }
 
 // twice would not pass go vet if it were declared.
 var twice = reflect.StructOf([]reflect.StructField{
@@ -105,6 +114,7 @@ func TestTypesRefused(t *testing.T) {
 		{"embedded pointer", embedsPointer{}},
 		{"embedded time", embedsTime{}},
 		{"embedded time beside another method", ownAndTime{}},
+		{"two embedded that write themselves", embedsTwoOwned{}},
 		{"string option on a string", stringOption{}},
 		{"string option on a list", stringList{}},
 		{"unknown effectonce tag", badTag{}},
