@@ -19,7 +19,7 @@ func message(m proto.Message, path string) (any, error) {
 	if !r.IsValid() {
 		return nil, nil
 	}
-	w := walker{path: path}
+	w := walker{root: path}
 	form, err := w.message(r)
 	if err != nil {
 		return nil, err
@@ -90,41 +90,62 @@ func read(t protoreflect.MessageType, data []byte, path string) (proto.Message, 
 	return m, nil
 }
 
-// Limits of one message. canon has the same depth; and Temporal's largest request
-// has fewer bytes than this has values.
+// Limits of one message. canon has the same depth; and Temporal's largest payload,
+// of 2 MiB, holds no more values.
 const (
 	maxDepth  = 1000
-	maxValues = 4 << 20
+	maxValues = 2 << 20
 )
 
 // walker reads a message into maps, lists and scalars, by protobuf's JSON mapping.
 type walker struct {
-	path   string
+	root   string
+	steps  []step // from root to the current value
 	depth  int
 	values int
 }
 
+// step is one of a path: a field's name, or else an element's index.
+type step struct {
+	field protoreflect.Name
+	index int
+}
+
+// anyKey is the index of every map entry: keys are content.
+const anyKey = -1
+
+// path says where the current value is.
+func (w *walker) path() string {
+	path := w.root
+	for _, s := range w.steps {
+		switch {
+		case s.field != "":
+			path += "." + string(s.field)
+		case s.index == anyKey:
+			path += "[*]"
+		default:
+			path += "[" + strconv.Itoa(s.index) + "]"
+		}
+	}
+	return path
+}
+
+func (w *walker) enter(s step) { w.steps = append(w.steps, s) }
+
+func (w *walker) leave() { w.steps = w.steps[:len(w.steps)-1] }
+
 // count is called for every value; it ends messages that are reached over and over.
 func (w *walker) count() error {
 	if w.values++; w.values > maxValues {
-		return refuse(canon.ErrSize, w.path, "message")
+		return refuse(canon.ErrSize, w.path(), "message")
 	}
 	return nil
-}
-
-// below runs f with a step added to the path.
-func (w *walker) below(step string, f func() (any, error)) (any, error) {
-	outer := w.path
-	w.path += step
-	v, err := f()
-	w.path = outer
-	return v, err
 }
 
 // message returns the JSON form of a message.
 func (w *walker) message(m protoreflect.Message) (any, error) {
 	if w.depth++; w.depth > maxDepth {
-		return nil, refuse(canon.ErrDepth, w.path, "message")
+		return nil, refuse(canon.ErrDepth, w.path(), "message")
 	}
 	defer func() { w.depth-- }()
 	if err := w.count(); err != nil {
@@ -132,7 +153,7 @@ func (w *walker) message(m protoreflect.Message) (any, error) {
 	}
 	name := m.Descriptor().FullName()
 	if len(m.GetUnknown()) > 0 {
-		return nil, unsure(ErrUnknownField, w.path, string(name))
+		return nil, unsure(ErrUnknownField, w.path(), string(name))
 	}
 	if own := ownFormOf(name); own != nil {
 		return own(w, m)
@@ -149,29 +170,28 @@ func (w *walker) members(m protoreflect.Message) (map[string]any, error) {
 		if fd.IsExtension() {
 			name = "[" + string(fd.FullName()) + "]"
 		}
-		if _, twice := members[name]; twice {
-			err = refuse(canon.ErrDuplicate, w.path, "JSON name")
+		if _, twice := members[name]; twice || name == encodingMember || name == "@type" {
+			err = refuse(canon.ErrDuplicate, w.path(), "JSON name")
 			return false
 		}
-		members[name], err = w.below("."+string(fd.Name()), func() (any, error) { return w.field(fd, v) })
+		w.enter(step{field: fd.Name()})
+		members[name], err = w.field(fd, v)
+		w.leave()
 		return err == nil
 	})
-	for _, reserved := range []string{encodingMember, "@type"} {
-		if _, ok := members[reserved]; ok && err == nil {
-			err = refuse(canon.ErrDuplicate, w.path, "JSON name")
-		}
-	}
 	return members, err
 }
 
 func (w *walker) field(fd protoreflect.FieldDescriptor, v protoreflect.Value) (any, error) {
+	var err error
 	switch {
 	case fd.IsList():
 		list := v.List()
 		out := make([]any, list.Len())
 		for i := range out {
-			var err error
-			out[i], err = w.below("["+strconv.Itoa(i)+"]", func() (any, error) { return w.single(fd, list.Get(i)) })
+			w.enter(step{index: i})
+			out[i], err = w.single(fd, list.Get(i))
+			w.leave()
 			if err != nil {
 				return nil, err
 			}
@@ -179,9 +199,10 @@ func (w *walker) field(fd protoreflect.FieldDescriptor, v protoreflect.Value) (a
 		return out, nil
 	case fd.IsMap():
 		out := map[string]any{}
-		var err error
 		v.Map().Range(func(k protoreflect.MapKey, v protoreflect.Value) bool {
-			out[k.String()], err = w.below("[*]", func() (any, error) { return w.single(fd.MapValue(), v) })
+			w.enter(step{index: anyKey})
+			out[k.String()], err = w.single(fd.MapValue(), v)
+			w.leave()
 			return err == nil
 		})
 		return out, err

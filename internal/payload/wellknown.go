@@ -73,7 +73,7 @@ func (w *walker) listValue(m protoreflect.Message) (any, error) {
 func (w *walker) value(m protoreflect.Message) (any, error) {
 	fd := m.WhichOneof(m.Descriptor().Oneofs().ByName("kind"))
 	if fd == nil {
-		return nil, refuse(ErrMessage, w.path, "a google.protobuf.Value without a kind")
+		return nil, refuse(ErrMessage, w.path(), "a google.protobuf.Value without a kind")
 	}
 	return w.single(fd, m.Get(fd))
 }
@@ -89,7 +89,7 @@ func (w *walker) timestamp(m protoreflect.Message) (any, error) {
 	_, n := get(m, "nanos")
 	seconds, nanos := s.Int(), n.Int()
 	if seconds < minTimestamp || seconds > maxTimestamp || nanos < 0 || nanos > 999_999_999 {
-		return nil, refuse(canon.ErrRange, w.path, "google.protobuf.Timestamp")
+		return nil, refuse(canon.ErrRange, w.path(), "google.protobuf.Timestamp")
 	}
 	return time.Unix(seconds, 0).UTC().Format("2006-01-02T15:04:05") + fraction(nanos) + "Z", nil
 }
@@ -100,7 +100,7 @@ func (w *walker) duration(m protoreflect.Message) (any, error) {
 	seconds, nanos := s.Int(), n.Int()
 	if seconds < -maxDuration || seconds > maxDuration || nanos < -999_999_999 || nanos > 999_999_999 ||
 		seconds > 0 && nanos < 0 || seconds < 0 && nanos > 0 {
-		return nil, refuse(canon.ErrRange, w.path, "google.protobuf.Duration")
+		return nil, refuse(canon.ErrRange, w.path(), "google.protobuf.Duration")
 	}
 	sign := ""
 	if seconds < 0 || nanos < 0 {
@@ -127,7 +127,7 @@ func (w *walker) fieldMask(m protoreflect.Message) (any, error) {
 	for i := range paths {
 		camel, ok := camelCase(v.List().Get(i).String())
 		if !ok {
-			return nil, refuse(ErrMessage, w.path, "a path of google.protobuf.FieldMask")
+			return nil, refuse(ErrMessage, w.path(), "a path of google.protobuf.FieldMask")
 		}
 		paths[i] = camel
 	}
@@ -164,15 +164,15 @@ func (w *walker) any(m protoreflect.Message) (any, error) {
 	url := u.String()
 	if url == "" {
 		if len(v.Bytes()) > 0 {
-			return nil, refuse(ErrMessage, w.path, "a google.protobuf.Any without a type")
+			return nil, refuse(ErrMessage, w.path(), "a google.protobuf.Any without a type")
 		}
 		return map[string]any{}, nil
 	}
 	t, err := protoregistry.GlobalTypes.FindMessageByURL(url)
 	if err != nil {
-		return nil, unsure(ErrMessageType, w.path, "a google.protobuf.Any")
+		return nil, unsure(ErrMessageType, w.path(), "a google.protobuf.Any")
 	}
-	inner, err := read(t, v.Bytes(), w.path)
+	inner, err := read(t, v.Bytes(), w.path())
 	if err != nil {
 		return nil, err
 	}
