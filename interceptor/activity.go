@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
 	sdkinterceptor "go.temporal.io/sdk/interceptor"
 
 	"github.com/effectonce/effectonce/store"
@@ -30,6 +31,7 @@ type call struct {
 	ran      bool // the body ran in this attempt
 	shadowed bool // only watched
 	beat     *heartbeat
+	tagged   client.MetricsHandler
 	subs     sync.Map // keys of the sub-effects of this attempt
 }
 
@@ -166,7 +168,8 @@ func ignoreConflict(err error) error {
 // makes sense.
 func (c *call) persist(ctx context.Context, what string, op func(context.Context) error) error {
 	until := c.waitUntil(time.Now())
-	for pause := newBackoff(); ; {
+	pause := newBackoff()
+	for {
 		if err := context.Cause(ctx); err != nil {
 			return err // nothing may be started on a context that is done
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
 
 	"github.com/effectonce/effectonce/key"
 	"github.com/effectonce/effectonce/store"
@@ -54,27 +55,44 @@ func (c *call) count(ctx context.Context, kind decision, rec store.Record) {
 		WorkflowID: c.info.WorkflowExecution.ID, RunID: c.info.WorkflowExecution.RunID,
 		ActivityID: c.info.ActivityID, Attempt: int(c.info.Attempt),
 	}
-	metrics := activity.GetMetricsHandler(ctx).WithTags(map[string]string{"activity_type": d.ActivityType})
 	counter := metricDecisions
 	if d.Shadow {
 		counter = metricShadow
 	}
+	metrics := c.metrics(ctx)
 	metrics.WithTags(map[string]string{"decision": d.Kind}).Counter(counter).Inc(1)
 	if d.Repeat && !d.Shadow {
 		metrics.Counter(metricRepeats).Inc(1)
 	}
-	say := activity.GetLogger(ctx).Debug
-	switch kind {
-	case adopt, mismatch, held, outcomeExpired, giveWay:
-		say = activity.GetLogger(ctx).Warn
-	case replay, takeOver, ask, reopen:
-		say = activity.GetLogger(ctx).Info
-	}
-	say("effectonce", "decision", d.Kind, "shadow", d.Shadow, "key", d.Key.String(), "repeat", d.Repeat, "state", string(d.State),
-		"fence", d.Fence, "generation", d.Generation)
+	c.tell(ctx, kind, d)
 	if c.ic.opts.OnDecision != nil {
 		c.ic.opts.OnDecision(ctx, d)
 	}
+}
+
+// tell logs a decision. That a body runs is the ordinary case, which Temporal logs.
+func (c *call) tell(ctx context.Context, kind decision, d Decision) {
+	if kind == run {
+		return
+	}
+	logger := activity.GetLogger(ctx)
+	say := logger.Debug
+	switch kind {
+	case adopt, mismatch, held, outcomeExpired, giveWay:
+		say = logger.Warn
+	case replay, takeOver, ask, reopen:
+		say = logger.Info
+	}
+	say("effectonce", "decision", d.Kind, "shadow", d.Shadow, "key", d.Key.String(), "repeat", d.Repeat, "state", string(d.State),
+		"fence", d.Fence, "generation", d.Generation)
+}
+
+// metrics returns the activity's metrics handler, tagged with its type.
+func (c *call) metrics(ctx context.Context) client.MetricsHandler {
+	if c.tagged == nil {
+		c.tagged = activity.GetMetricsHandler(ctx).WithTags(map[string]string{"activity_type": c.info.ActivityType.Name})
+	}
+	return c.tagged
 }
 
 // repeats reports whether a call meets the record of another one.
@@ -90,6 +108,5 @@ func repeats(kind decision, rec store.Record, q store.Request) bool {
 
 // timed reports how long something took.
 func (c *call) timed(ctx context.Context, metric string, start time.Time) {
-	activity.GetMetricsHandler(ctx).WithTags(map[string]string{"activity_type": c.info.ActivityType.Name}).
-		Timer(metric).Record(time.Since(start))
+	c.metrics(ctx).Timer(metric).Record(time.Since(start))
 }

@@ -3,8 +3,8 @@ package interceptor
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -178,9 +178,7 @@ func (c *call) identify(ctx context.Context, name string, h header) error {
 		return refuse(err)
 	}
 	c.request.Fingerprint = sha256.Sum256(split.Fingerprint)
-	if c.request.Fields, err = json.Marshal(fieldDigests(split.Digests)); err != nil {
-		return refuse(err)
-	}
+	c.request.Fields = encodeDigests(split.Digests)
 	return nil
 }
 
@@ -202,33 +200,46 @@ func deadline(ctx context.Context, info activity.Info, p Policy) time.Time {
 	return time.Now().Add(p.Lease)
 }
 
-// fieldDigests are kept beside the fingerprint, to name what differs: path to the
-// first bytes of the field's digest.
-func fieldDigests(list []canon.FieldDigest) map[string]string {
-	m := make(map[string]string, len(list))
+// encodeDigests is how field digests are kept beside the fingerprint, to name what
+// differs: for each field the length of its path, the path, the digest.
+func encodeDigests(list []canon.FieldDigest) []byte {
+	size := 0
 	for _, d := range list {
-		m[d.Path] = hex.EncodeToString(d.Sum[:])
+		size += binary.MaxVarintLen32 + len(d.Path) + len(d.Sum)
 	}
-	return m
+	out := make([]byte, 0, size)
+	for _, d := range list {
+		out = binary.AppendUvarint(out, uint64(len(d.Path)))
+		out = append(out, d.Path...)
+		out = append(out, d.Sum[:]...)
+	}
+	return out
+}
+
+func decodeDigests(data []byte) (list []canon.FieldDigest, err error) {
+	for len(data) > 0 {
+		length, n := binary.Uvarint(data)
+		var d canon.FieldDigest
+		if n <= 0 || length > uint64(len(data)) || len(data) < n+int(length)+len(d.Sum) {
+			return nil, errors.New("field digests are damaged")
+		}
+		d.Path = string(data[n : n+int(length)])
+		data = data[n+int(length):]
+		data = data[copy(d.Sum[:], data):]
+		list = append(list, d)
+	}
+	return list, nil
 }
 
 // differing returns the paths in which two sets of field digests differ.
 func differing(a, b []byte) ([]string, error) {
-	var lists [2][]canon.FieldDigest
-	for i, data := range [][]byte{a, b} {
-		var m map[string]string
-		if len(data) > 0 {
-			if err := json.Unmarshal(data, &m); err != nil {
-				return nil, fmt.Errorf("field digests: %w", err)
-			}
-		}
-		for path, text := range m {
-			d := canon.FieldDigest{Path: path}
-			if _, err := hex.Decode(d.Sum[:], []byte(text)); err != nil || len(text) != 2*len(d.Sum) {
-				return nil, fmt.Errorf("field digests: %q has no valid digest", path)
-			}
-			lists[i] = append(lists[i], d)
-		}
+	before, err := decodeDigests(a)
+	if err != nil {
+		return nil, err
 	}
-	return canon.Diff(lists[0], lists[1]), nil
+	now, err := decodeDigests(b)
+	if err != nil {
+		return nil, err
+	}
+	return canon.Diff(before, now), nil
 }

@@ -1,6 +1,7 @@
 package interceptor
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,6 +40,9 @@ func contextOf(i activity.Info) encodingContext {
 	return e
 }
 
+// bytes is how the context is kept. Equal contexts have equal bytes.
+func (e encodingContext) bytes() ([]byte, error) { return json.Marshal(e) }
+
 func (e encodingContext) serialization() converter.SerializationContext {
 	return converter.ActivitySerializationContext{
 		Namespace: e.Namespace, WorkflowID: e.WorkflowID, WorkflowType: e.WorkflowType,
@@ -64,7 +68,7 @@ func (c *call) failureConverter(e encodingContext) converter.FailureConverter {
 // reachable just now is tried again, within RecordTimeout.
 func (c *call) encodeResult(ctx context.Context, result any) *store.Outcome {
 	own := contextOf(c.info)
-	bound, err := json.Marshal(own)
+	bound, err := own.bytes()
 	if err != nil {
 		return lost(err)
 	}
@@ -72,7 +76,8 @@ func (c *call) encodeResult(ctx context.Context, result any) *store.Outcome {
 	if !ok && result != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.ic.opts.RecordTimeout)
 		defer cancel()
-		for pause := newBackoff(); ; {
+		pause := newBackoff()
+		for {
 			payloads, err = toPayloads(c.dataConverter(ctx, own), result)
 			if err == nil {
 				break
@@ -106,7 +111,7 @@ func lost(err error) *store.Outcome {
 // encodeFailure turns a final error into an outcome.
 func (c *call) encodeFailure(failed error) (out *store.Outcome) {
 	own := contextOf(c.info)
-	bound, err := json.Marshal(own)
+	bound, err := own.bytes()
 	if err != nil {
 		return lost(err)
 	}
@@ -175,13 +180,13 @@ func (c *call) replay(ctx context.Context, rec store.Record) (any, error) {
 // rebind hands out payloads that were encoded in another workflow. If the codec is
 // bound to the workflow, they are decoded there and encoded here; else the bytes stay.
 func (c *call) rebind(ctx context.Context, o *store.Outcome, p *commonpb.Payloads) (any, error) {
+	own := contextOf(c.info)
+	if bound, err := own.bytes(); err == nil && bytes.Equal(bound, o.Context) {
+		return p, nil
+	}
 	from, err := readContext(o)
 	if err != nil {
 		return nil, c.errRecord(err)
-	}
-	own := contextOf(c.info)
-	if from == own {
-		return p, nil
 	}
 	var there, here converter.RawValue
 	if err := c.dataConverter(ctx, from).FromPayloads(proto.CloneOf(p), &there); err != nil {

@@ -102,7 +102,8 @@ func (c *call) unknownRetry() time.Duration {
 func (c *call) report(ctx context.Context, held store.Claim, change store.Change) (store.Record, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.ic.opts.RecordTimeout)
 	defer cancel()
-	for pause := newBackoff(); ; {
+	pause := newBackoff()
+	for {
 		rec, err := c.ic.store.Report(ctx, held, change)
 		if err == nil || definite(err) {
 			return rec, err

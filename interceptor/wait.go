@@ -29,7 +29,8 @@ func (c *call) waitUntil(start time.Time) time.Time {
 // wait watches the record until somebody else's work on it has ended.
 func (c *call) wait(ctx context.Context, rec store.Record) (store.Record, error) {
 	until := c.waitUntil(time.Now())
-	for pause := newBackoff(); ; {
+	pause := newBackoff()
+	for {
 		if !pause.fits(until) {
 			return rec, c.errInFlight(rec, "another attempt is at work")
 		}
@@ -145,7 +146,7 @@ func lastDetails(ctx context.Context) []any {
 // do not march in step.
 type backoff struct{ next time.Duration }
 
-func newBackoff() *backoff { return &backoff{next: 20 * time.Millisecond} }
+func newBackoff() backoff { return backoff{next: 20 * time.Millisecond} }
 
 // fits reports whether another pause ends before until.
 func (b *backoff) fits(until time.Time) bool { return time.Now().Add(b.next).Before(until) }
