@@ -169,7 +169,7 @@ func (d *decoder) quoted(v reflect.Value) error {
 	}
 	inner := decoder{options: d.options}
 	inner.src, err = d.appendText(nil, []byte(s), 0)
-	if err == nil && inner.src[0] != 'n' {
+	if err == nil {
 		err = inner.value(v)
 	}
 	if err != nil || inner.src[0] == 'n' {

@@ -60,6 +60,8 @@ func TestMaxDepth(t *testing.T) {
 		if _, err = canon.Text(nil, lists(1000), canon.MaxDepth(n)); err != nil {
 			t.Errorf("MaxDepth(%d): %v", n, err)
 		}
+		got, err = canon.Text(nil, lists(1001), canon.MaxDepth(n))
+		checkRefused(t, got, err, canon.ErrDepth)
 	}
 }
 

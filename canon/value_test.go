@@ -258,3 +258,30 @@ func TestValueFromManyGoroutines(t *testing.T) {
 		})
 	}
 }
+
+// The zero form of an array depends on that of its elements, whichever type is
+// looked at first.
+func TestValueZeroArrays(t *testing.T) {
+	t.Parallel()
+	type (
+		a  string
+		b  struct{ F a }
+		c  int
+		d  struct{ F [1]c }
+		e  bool
+		f  struct{ F [1][1]e }
+		g  float64
+		h  struct{ F, G g }
+		of struct {
+			A [1]b
+			B [1][2]d
+			C [2]f
+			D [1][1][1]h
+		}
+	)
+	for _, v := range []any{of{}, struct{ X of }{}, map[string]any{}, struct{ A [1]b }{}, struct{ D [1][1]h }{}} {
+		if got, err := canon.Value(nil, v); err != nil || string(got) != "{}" {
+			t.Errorf("Value(%#v) = %s, %v", v, got, err)
+		}
+	}
+}
