@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	sdkinterceptor "go.temporal.io/sdk/interceptor"
@@ -31,6 +32,7 @@ type call struct {
 	ran      bool // the body ran in this attempt
 	shadowed bool // only watched
 	beat     *heartbeat
+	encoded  *commonpb.Payloads // what this attempt's body returned, once it is encoded
 	tagged   client.MetricsHandler
 	subs     sync.Map // keys of the sub-effects of this attempt
 }

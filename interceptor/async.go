@@ -33,17 +33,15 @@ type handle struct {
 	Operation  string          `json:"operation"`
 }
 
-func (c *call) handle(rec store.Record) func() string {
-	return func() string {
-		text, err := json.Marshal(handle{
-			Claim: rec.Claim(), Encoding: contextOf(c.info), RunID: c.info.WorkflowExecution.RunID,
-			ActivityID: c.info.ActivityID, Operation: c.policy.Operation,
-		})
-		if err != nil {
-			return "" // plain data is always encodable
-		}
-		return base64.RawURLEncoding.EncodeToString(text)
+func (r *running) handle() string {
+	text, err := json.Marshal(handle{
+		Claim: r.claim, Encoding: contextOf(r.info), RunID: r.info.WorkflowExecution.RunID,
+		ActivityID: r.info.ActivityID, Operation: r.policy.Operation,
+	})
+	if err != nil {
+		return "" // plain data is always encodable
 	}
+	return base64.RawURLEncoding.EncodeToString(text)
 }
 
 func readHandle(text string) (h handle, err error) {

@@ -74,24 +74,31 @@ func (c *call) encodeResult(ctx context.Context, result any) *store.Outcome {
 	}
 	payloads, ok := result.(*commonpb.Payloads) // local activities in the test environment come encoded
 	if !ok && result != nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.ic.opts.RecordTimeout)
-		defer cancel()
-		pause := newBackoff()
-		for {
-			payloads, err = toPayloads(c.dataConverter(ctx, own), result)
-			if err == nil {
-				break
-			}
-			if errors.Is(err, converter.ErrUnableToEncode) || pause.sleep(ctx) != nil {
-				return lost(err)
-			}
+		if payloads, err = c.toPayloads(ctx, own, result); err != nil {
+			return lost(err)
 		}
 	}
-	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(payloads)
+	data, err := proto.Marshal(payloads)
 	if err != nil {
 		return lost(err)
 	}
+	c.encoded = payloads
 	return &store.Outcome{Format: outcome.Result, Data: data, Context: bound}
+}
+
+// toPayloads encodes a result, and tries again while the codec is not reachable.
+func (c *call) toPayloads(ctx context.Context, own encodingContext, result any) (*commonpb.Payloads, error) {
+	p, err := toPayloads(c.dataConverter(ctx, own), result)
+	if err == nil || errors.Is(err, converter.ErrUnableToEncode) {
+		return p, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.ic.opts.RecordTimeout)
+	defer cancel()
+	pause := newBackoff()
+	for err != nil && !errors.Is(err, converter.ErrUnableToEncode) && pause.sleep(ctx) == nil {
+		p, err = toPayloads(c.dataConverter(ctx, own), result)
+	}
+	return p, err
 }
 
 // toPayloads encodes a result. A converter that panics cannot encode it.
@@ -128,20 +135,45 @@ func (c *call) encodeFailure(failed error) (out *store.Outcome) {
 			FailureInfo: &failurepb.Failure_ApplicationFailureInfo{ApplicationFailureInfo: &failurepb.ApplicationFailureInfo{}},
 		}
 	}
-	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(f)
+	data, err := proto.Marshal(f)
 	if err != nil {
 		return lost(err)
 	}
 	return &store.Outcome{Format: outcome.Failure, Data: data, Context: bound}
 }
 
+// handOut hands out what this attempt has just recorded: the payloads whose bytes were
+// recorded, which nobody else holds.
+func (c *call) handOut(ctx context.Context, rec store.Record, recorded *store.Outcome) (any, error) {
+	if recorded.Format != outcome.Result || rec.Outcome != nil && !rec.Outcome.Equal(recorded) {
+		return c.replay(ctx, rec)
+	}
+	if err := c.tooLarge(recorded); err != nil {
+		return nil, err
+	}
+	if len(c.encoded.GetPayloads()) == 0 {
+		return nil, nil //nolint:nilnil // "no payload" is what the body returned
+	}
+	return c.encoded, nil
+}
+
+func (c *call) tooLarge(o *store.Outcome) error {
+	limit := c.ic.opts.MaxResultBytes
+	if c.ic.opts.AnyResultSize || len(o.Data) <= limit {
+		return nil
+	}
+	return c.fail(failure{errType: effectonce.ErrTypeResultLost, final: true},
+		"executed, but its result of %d bytes exceeds the limit of %d and Temporal would refuse it. The record keeps it in full", len(o.Data), limit)
+}
+
 // replay hands out what is recorded, verbatim. It always makes fresh values from
 // the bytes: the SDK changes what it is given.
 func (c *call) replay(ctx context.Context, rec store.Record) (any, error) {
 	o := rec.Outcome
-	if limit := c.ic.opts.MaxResultBytes; o.Format != outcome.Failure && !c.ic.opts.AnyResultSize && len(o.Data) > limit {
-		return nil, c.fail(failure{errType: effectonce.ErrTypeResultLost, final: true},
-			"executed, but its result of %d bytes exceeds the limit of %d and Temporal would refuse it. The record keeps it in full", len(o.Data), limit)
+	if o.Format != outcome.Failure {
+		if err := c.tooLarge(o); err != nil {
+			return nil, err
+		}
 	}
 	switch o.Format {
 	case outcome.Lost:

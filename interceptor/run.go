@@ -25,8 +25,9 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, refused *
 
 	// 5. Run the body, with the lease renewed. A body that panics or exits its
 	// goroutine leaves the outcome unknown; the panic goes on untouched.
+	me := &running{call: c, claim: held, downstream: rec.Key.Downstream(rec.Generation)}
 	bodyCtx, cancel := context.WithCancelCause(current.With(ctx, current.Action{
-		Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence, Sub: c.sub(rec), Handle: c.handle(rec),
+		Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence, Sub: me.sub, Handle: me.handle,
 	}))
 	release := c.ic.renewals.keep(held, c.policy.Lease, c.deadline.Add(c.policy.Lease), func() { cancel(effectonce.ErrLeaseLost) })
 	returned := false
@@ -79,12 +80,19 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, refused *
 	// 8. Hand out: what is recorded, or the body's own error value.
 	switch {
 	case end.verb == store.Complete:
-		result, err = c.replay(ctx, now)
+		result, err = c.handOut(ctx, now, change.Outcome)
 		return result, nil, err
 	case end.verb == store.MarkUnknown && !end.untouched:
 		return nil, nil, c.errUnknown(now, end.err, c.unknownRetry(), "the body failed without saying whether the effect happened")
 	}
 	return nil, nil, end.err
+}
+
+// running is a call whose body runs, as the body may use it.
+type running struct {
+	*call
+	claim      store.Claim
+	downstream string // the key that the body sends
 }
 
 // unknownRetry is when the next attempt may do something about an unknown outcome:

@@ -11,7 +11,6 @@ import (
 
 	"github.com/effectonce/effectonce"
 	"github.com/effectonce/effectonce/canon"
-	"github.com/effectonce/effectonce/internal/current"
 	"github.com/effectonce/effectonce/internal/payload"
 	"github.com/effectonce/effectonce/key"
 	"github.com/effectonce/effectonce/store"
@@ -21,28 +20,26 @@ import (
 // the action they belong to, so that an intended re-run of it does them again.
 const scopeAction = "action"
 
-// sub returns what effectonce.Do calls in the body that runs under rec.
-func (c *call) sub(rec store.Record) current.SubFunc {
-	return func(ctx context.Context, operation string, input any, fn func(context.Context) (any, error), into any) error {
-		s, err := c.deriveSub(rec, operation, input)
-		if err != nil {
-			return err
-		}
-		s.body = func(ctx context.Context, _ *sdkinterceptor.ExecuteActivityInput) (any, error) { return fn(ctx) }
-		result, err := s.answer(ctx)
-		if err != nil {
-			return err
-		}
-		return s.decode(ctx, result, into)
+// sub is what effectonce.Do calls in the body.
+func (r *running) sub(ctx context.Context, operation string, input any, fn func(context.Context) (any, error), into any) error {
+	s, err := r.deriveSub(operation, input)
+	if err != nil {
+		return err
 	}
+	s.body = func(ctx context.Context, _ *sdkinterceptor.ExecuteActivityInput) (any, error) { return fn(ctx) }
+	result, err := s.answer(ctx)
+	if err != nil {
+		return err
+	}
+	return s.decode(ctx, result, into)
 }
 
 // deriveSub returns the call of a sub-effect.
-func (c *call) deriveSub(rec store.Record, operation string, input any) (*call, error) {
+func (r *running) deriveSub(operation string, input any) (*call, error) {
 	refuse := func(final bool, format string, args ...any) error {
-		return errRefused(c.policy.Operation+"/"+operation, effectonce.ErrTypeInput, final, format, args...)
+		return errRefused(r.policy.Operation+"/"+operation, effectonce.ErrTypeInput, final, format, args...)
 	}
-	unknown, ok := c.policy.SubEffects[operation]
+	unknown, ok := r.policy.SubEffects[operation]
 	if !ok {
 		return nil, refuse(false, "the policy's SubEffects has no entry for the operation %q", operation)
 	}
@@ -55,23 +52,23 @@ func (c *call) deriveSub(rec store.Record, operation string, input any) (*call, 
 		return nil, refuse(true, "%v", err)
 	}
 	k, err := key.Identity{
-		Namespace: c.request.Namespace, ScopeKind: scopeAction, ScopeID: rec.Key.Downstream(rec.Generation),
+		Namespace: r.request.Namespace, ScopeKind: scopeAction, ScopeID: r.downstream,
 		Operation: operation, Input: text,
 	}.Key()
 	if err != nil {
 		return nil, refuse(true, "%v", err)
 	}
-	if _, twice := c.subs.LoadOrStore(k, true); twice {
+	if _, twice := r.subs.LoadOrStore(k, true); twice {
 		return nil, refuse(true, "the operation %q was done with this input before in this attempt; what tells the two apart must be in the input", operation)
 	}
-	p := c.policy
+	p := r.policy
 	p.Operation, p.Unknown, p.Veto = operation, unknown, nil
 	s := &call{
-		ic: c.ic, info: c.info, policy: p, deadline: c.deadline,
-		in: &sdkinterceptor.ExecuteActivityInput{}, args: []any{input}, request: c.request,
+		ic: r.ic, info: r.info, policy: p, deadline: r.deadline,
+		in: &sdkinterceptor.ExecuteActivityInput{}, args: []any{input}, request: r.request,
 	}
 	s.request.Key, s.request.Fingerprint, s.request.Fields = k, sha256.Sum256(text), nil
-	s.request.ScopeKind, s.request.ScopeID = scopeAction, rec.Key.Downstream(rec.Generation)
+	s.request.ScopeKind, s.request.ScopeID = scopeAction, r.downstream
 	s.request.Operation, s.request.Intent = operation, ""
 	s.request.Token, s.request.Scheduled = store.NewToken(), store.Digest{}
 	return s, nil
