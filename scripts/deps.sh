@@ -25,6 +25,7 @@ postgres() {
 	return 1
 }
 postgres >/dev/null || missing+=(postgresql)
+command -v redis-server >/dev/null || command -v valkey-server >/dev/null || missing+=(redis-server)
 # The race detector is a C library.
 command -v cc >/dev/null || command -v gcc >/dev/null || missing+=(gcc libc6-dev)
 # The second implementation of the key format, which checks the vectors, is in

@@ -18,10 +18,11 @@
 // # Servers that run already
 //
 // EFFECTONCE_TEST_POSTGRES (a postgres:// address whose user may create
-// databases) and EFFECTONCE_TEST_TEMPORAL (host:port, with the namespace in
-// EFFECTONCE_TEST_TEMPORAL_NAMESPACE, "default" if empty) are used instead of
-// private servers. Databases are removed there too when their test ends; the
-// namespace is shared, so workflow IDs have to differ from run to run.
+// databases), EFFECTONCE_TEST_REDIS (a redis:// address) and EFFECTONCE_TEST_TEMPORAL
+// (host:port, with the namespace in EFFECTONCE_TEST_TEMPORAL_NAMESPACE, "default" if
+// empty) are used instead of private servers. PostgreSQL's databases are removed there
+// too when their test ends; the namespace and the database of Redis are shared, so
+// workflow IDs and keys have to differ from run to run.
 //
 // # Nothing to start
 //

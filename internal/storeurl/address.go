@@ -6,17 +6,19 @@ import (
 	"strings"
 )
 
-// address is a postgres URL taken apart.
+// address is the URL of a server, taken apart.
 type address struct {
-	url    string // for the driver: without our own parameter
-	name   string // for people: without password and parameters
-	schema string // empty for the default
+	url  string // for the driver: without our own parameter
+	name string // for people: without password and parameters
+	own  string // the value of our own parameter; empty for the default
 }
 
 // parseAddress does not use net/url, which knows no lists of hosts. It is strict
 // about where an "@" may be: one in the wrong place makes half a password the name
 // of a host or database, and those are printed.
-func parseAddress(scheme, rest string) (address, error) {
+//
+// parameter is the name of our own parameter, which the driver does not know.
+func parseAddress(scheme, rest, parameter string) (address, error) {
 	rest, ok := strings.CutPrefix(rest, "//")
 	if !ok {
 		return address{}, fmt.Errorf("%w: write %s://USER:PASSWORD@HOST/DATABASE", ErrSyntax, scheme)
@@ -38,7 +40,7 @@ func parseAddress(scheme, rest string) (address, error) {
 	if hasPath {
 		a.name += "/" + path
 	}
-	others, err := a.takeSchema(query)
+	others, err := a.take(parameter, query)
 	if err != nil {
 		return address{}, err
 	}
@@ -48,11 +50,11 @@ func parseAddress(scheme, rest string) (address, error) {
 	return a, nil
 }
 
-// takeSchema takes our own parameter out of a query and returns the others as they are.
-func (a *address) takeSchema(query string) (others string, err error) {
+// take takes our own parameter out of a query and returns the others as they are.
+func (a *address) take(parameter, query string) (others string, err error) {
 	var kept []string
 	for part := range strings.SplitSeq(query, "&") {
-		value, ours := strings.CutPrefix(part, "schema=")
+		value, ours := strings.CutPrefix(part, parameter+"=")
 		if !ours {
 			if !strings.Contains(part, "=") && part != "" {
 				return "", fmt.Errorf("%w: parameters must be NAME=VALUE, separated by &", ErrSyntax)
@@ -63,10 +65,10 @@ func (a *address) takeSchema(query string) (others string, err error) {
 			continue
 		}
 		name, err := url.PathUnescape(value)
-		if err != nil || name == "" || a.schema != "" {
-			return "", fmt.Errorf("%w: give schema=NAME once, with a name", ErrSyntax)
+		if err != nil || name == "" || a.own != "" {
+			return "", fmt.Errorf("%w: give %s=NAME once, with a name", ErrSyntax, parameter)
 		}
-		a.schema = name
+		a.own = name
 		a.name += "?" + part
 	}
 	return strings.Join(kept, "&"), nil

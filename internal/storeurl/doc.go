@@ -12,12 +12,15 @@
 //	sqlite:///var/lib/app/records.db    a file, absolute
 //	postgres://user:password@host/db    PostgreSQL; postgresql:// is the same
 //	postgres://…/db?schema=payments     its tables in another schema than "effectonce"
+//	redis://user:password@host/0        Redis, one server; rediss:// is the same with TLS
+//	redis://…/0?prefix=payments         its keys under another prefix than "effectonce"
 //	memory:                             gone with the process; for trying things out
 //
 // The path of a file is taken as it is written, without decoding. A postgres URL
 // takes every parameter that the driver knows (sslmode, pool_max_conns, …), and
-// what it leaves out comes from the usual PG* variables. A special character in
-// the user, the password or a parameter is written in percent encoding.
+// what it leaves out comes from the usual PG* variables; a redis URL takes those of
+// its driver. A special character in the user, the password or a parameter is written
+// in percent encoding.
 //
 // # Promises
 //
@@ -30,7 +33,7 @@
 //	the URL is empty                              → ErrNoURL
 //	it starts with another scheme                 → ErrScheme
 //	its scheme is known, the rest makes no sense  → ErrSyntax
-//	its folder, its file or its tables are missing → ErrMissing
+//	its folder, file, tables or keys are missing  → ErrMissing
 //	the server does not answer or refuses us      → ErrUnreachable
 //
 // # Concurrency

@@ -14,7 +14,7 @@ import (
 )
 
 func openPostgres(ctx context.Context, scheme, rest string, opts Options) (*Opened, error) {
-	a, err := parseAddress(scheme, rest)
+	a, err := parseAddress(scheme, rest, "schema")
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func openPostgres(ctx context.Context, scheme, rest string, opts Options) (*Open
 	if err != nil {
 		return nil, err
 	}
-	options := postgres.Options{Schema: a.schema}
+	options := postgres.Options{Schema: a.own}
 	s, err := postgres.New(pool, options)
 	if err == nil {
 		if opts.Existing {

@@ -52,6 +52,8 @@ func Open(ctx context.Context, url string, opts Options) (*Opened, error) {
 		return openSQLite(ctx, rest, opts)
 	case "postgres", "postgresql":
 		return openPostgres(ctx, scheme, rest, opts)
+	case "redis", "rediss":
+		return openRedis(ctx, scheme, rest, opts)
 	}
 	// Not the URL itself: where its parts are, and so its password, is anybody's guess.
 	return nil, ErrScheme

@@ -103,7 +103,7 @@ func TestFaultsOfTheURL(t *testing.T) {
 		says      string
 	}{
 		{"Empty", "", storeurl.ErrNoURL, "sqlite:FILE"},
-		{"NoScheme", "records.db", storeurl.ErrScheme, "must start with memory:, sqlite: or postgres://"},
+		{"NoScheme", "records.db", storeurl.ErrScheme, "must start with memory:, sqlite:, postgres:// or redis://"},
 		{"UnknownScheme", "mysql://u:s3cr3t@h/db", storeurl.ErrScheme, "postgres://"},
 		{"SchemeIsCaseSensitive", "SQLite:a.db", storeurl.ErrScheme, "sqlite:"},
 		{"MemoryWithMore", "memory:a", storeurl.ErrSyntax, "takes nothing behind it"},
@@ -120,6 +120,11 @@ func TestFaultsOfTheURL(t *testing.T) {
 		{"PostgresBadPort", "postgres://u:s3cr3t@h:no/db", storeurl.ErrSyntax, "port"},
 		{"PostgresEmptySchema", "postgres://u:s3cr3t@h/db?schema=", storeurl.ErrSyntax, "schema=NAME"},
 		{"PostgresTwoSchemas", "postgres://u:s3cr3t@h/db?schema=a&schema=b", storeurl.ErrSyntax, "schema=NAME"},
+		{"RedisWithoutSlashes", "redis:u:s3cr3t@h/0", storeurl.ErrSyntax, "redis://USER"},
+		{"RedisBadDatabase", "redis://u:s3cr3t@h/first", storeurl.ErrSyntax, "database"},
+		{"RedisBadParameter", "redis://u:s3cr3t@h/0?pool=many", storeurl.ErrSyntax, "pool"},
+		{"RedisTwoPrefixes", "redis://u:s3cr3t@h/0?prefix=a&prefix=b", storeurl.ErrSyntax, "prefix=NAME"},
+		{"RedisPasswordWithSlash", "redis://u:pa/s3cr3t@h/0", storeurl.ErrSyntax, "percent-encoded"},
 		{"PasswordWithSlash", "postgres://u:pa/s3cr3t@h/db", storeurl.ErrSyntax, "percent-encoded"},
 		{"PasswordWithQuestionMark", "postgres://u:pa?s3cr3t@h/db", storeurl.ErrSyntax, "percent-encoded"},
 		{"PasswordWithAt", "postgres://u:pa@s3cr3t@h/db", storeurl.ErrSyntax, "percent-encoded"},

@@ -185,6 +185,26 @@ func TestClaimThatIsAskedForAgainIsNotGivenUp(t *testing.T) {
 	require.Equal(t, []store.Verb{store.Claimed}, verbs(t, other, q.Ref))
 }
 
+// Nor if it is another call's: one that was answered, and whose effect may be running.
+func TestClaimThatWasAnsweredIsNotGivenUpForARepeatedCall(t *testing.T) {
+	t.Parallel()
+	p := before(t, connect(t, services.Redis(t)).Options().Addr)
+	s := open(t, connect(t, "redis://"+p.address), redis.Options{})
+	q := request()
+	claim(t, s, q)
+	ctx, leave := context.WithCancel(t.Context())
+	p.hold(1)
+	answer := make(chan error)
+	go func() { _, err := s.Claim(ctx, q); answer <- err }()
+	<-p.held
+	leave()
+	require.ErrorIs(t, <-answer, context.Canceled)
+	close(p.release)
+	require.NoError(t, s.Close())
+	other := open(t, connect(t, "redis://"+p.address), redis.Options{Prefix: s.Prefix(), Existing: true})
+	require.Equal(t, []store.Verb{store.Claimed}, verbs(t, other, q.Ref))
+}
+
 // A call that was not sent when its caller left has changed nothing, for certain.
 func TestCallBehindOneThatHangsIsWithdrawn(t *testing.T) {
 	t.Parallel()

@@ -112,7 +112,7 @@ func TestClaimWithoutReplicaIsNobodysToRun(t *testing.T) {
 			replica.start()
 			replica.replicate(primary)
 		}},
-		// It is connected, and lags: WAIT on a connection that has written nothing counts it.
+		// It is connected, and counts as a replica: but it has not confirmed anything.
 		"lagging": {func() { require.NoError(t, replica.child.Signal(syscall.SIGSTOP)) }, func() {
 			require.NoError(t, replica.child.Signal(syscall.SIGCONT))
 			replica.inSync(primary)

@@ -43,9 +43,9 @@ func (s *server) wait(ctx context.Context, pipe driver.Pipeliner, durable bool) 
 	if !durable || s.opts.Replicas == 0 {
 		return func() (bool, error) { return s.opts.Replicas == 0, nil }
 	}
-	// WAIT waits for what its own connection wrote last. A script that finds its work
-	// done by an earlier try, on another connection, writes nothing: WAIT would then
-	// count every replica, however far behind.
+	// WAIT is about what its own connection has written, and a script that finds its
+	// work done by an earlier try, on another connection, writes nothing. Servers of
+	// today count what it read too; nothing says that they must.
 	pipe.Set(ctx, s.keys.wait, "", 0)
 	waited := pipe.Do(ctx, "wait", s.opts.Replicas, s.opts.ReplicaTimeout.Milliseconds())
 	return func() (bool, error) {
