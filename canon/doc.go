@@ -15,9 +15,9 @@
 //
 // The form is RFC 8785, made safe for keys. Members are sorted by UTF-16 code
 // units, strings are escaped as little as possible and not normalised, and there
-// is no white space. A number that a double holds exactly is written as ECMAScript
-// writes it; any other integer keeps all its digits; any other number is refused,
-// since rounding would make two numbers one.
+// is no white space. A number is written as ECMAScript prints its nearest double, if
+// that print has the same value; any other integer keeps all its digits; any other
+// number is refused, since rounding would make two numbers one.
 //
 // Go values are written as encoding/json version 1 would, by code of this package,
 // so that neither a toolchain nor GOEXPERIMENT=jsonv2 changes a byte. What differs:
@@ -46,7 +46,7 @@
 //	an escaped surrogate stands alone                       ErrSurrogate
 //	one object has two members of one name                  ErrDuplicate
 //	number above a double, NaN, Inf, year above 9999        ErrRange
-//	number that no double holds, not an integer             ErrLossy
+//	number, not an integer, that a double prints otherwise  ErrLossy
 //	Go float above 2^53-1                                   ErrUnsafeFloat
 //	more than 1,000 levels, or a cycle                      ErrDepth
 //	more than 16 MiB, or a number above 1,024 bytes         ErrSize

@@ -33,9 +33,10 @@ var (
 	// outside the years 0 to 9999.
 	ErrRange = errors.New("out of range")
 
-	// ErrLossy is returned when a number with a fraction or an exponent has no
-	// double of exactly its value, so that two different numbers would be
-	// written alike. With [IJSON] it is returned for such integers too.
+	// ErrLossy is returned when a number with a fraction or an exponent has
+	// another value than its nearest double when printed, so that two different
+	// numbers would be written alike. With [IJSON] it is returned for such
+	// integers too; by [Decode] for a number that a float32 cannot keep.
 	ErrLossy = errors.New("number would lose precision as a double")
 
 	// ErrUnsafeFloat is returned when a Go float's magnitude is above 2^53-1:

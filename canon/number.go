@@ -81,9 +81,9 @@ func (o *options) isCanonical(text []byte, n number) bool {
 }
 
 // appendNumber appends the canonical form of text, which n describes. The
-// decision is made on the exact decimal value: a number that a double holds is
-// written as RFC 8785 writes that double; another integer keeps its digits; the
-// rest is refused, because rounding would make different numbers equal.
+// decision is made on the exact decimal value: if what RFC 8785 writes for the
+// nearest double has that value, it is written; another integer keeps its digits;
+// the rest is refused, because rounding would make different numbers equal.
 func (o *options) appendNumber(dst, text []byte, n number) ([]byte, error) {
 	if len(text) > maxNumber {
 		return dst, refuse(ErrSize, "number")
