@@ -8,19 +8,20 @@ import (
 	"github.com/effectonce/effectonce/store"
 )
 
-// renewals keeps the leases of all running bodies of a process: one loop for each
-// length of lease, which renews everything it holds in one call every third of it,
-// and ends when it holds nothing.
+// renewals keeps the leases of all running bodies of a process: one round for each
+// length of lease, which renews everything it holds in one call every third of it.
 type renewals struct {
-	store store.Store
-	mu    sync.Mutex
-	loops map[time.Duration]*renewal
+	store  store.Store
+	mu     sync.Mutex
+	rounds map[time.Duration]*round
 }
 
-// renewal is one loop. Its fields belong to renewals.mu.
-type renewal struct {
-	held map[store.Claim]holding
-	stop context.CancelFunc
+// round is the claims with leases of one length. It is gone when it holds nothing.
+// Its fields belong to renewals.mu.
+type round struct {
+	lease time.Duration
+	held  map[store.Claim]holding
+	timer *time.Timer
 }
 
 type holding struct {
@@ -29,7 +30,7 @@ type holding struct {
 }
 
 func newRenewals(s store.Store) *renewals {
-	return &renewals{store: s, loops: map[time.Duration]*renewal{}}
+	return &renewals{store: s, rounds: map[time.Duration]*round{}}
 }
 
 // keep renews a claim until release is called, or until the time until, after which
@@ -40,75 +41,74 @@ func newRenewals(s store.Store) *renewals {
 func (r *renewals) keep(held store.Claim, lease time.Duration, until time.Time, lost func()) (release func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	loop := r.loops[lease]
-	if loop == nil {
-		ctx, stop := context.WithCancel(context.Background())
-		loop = &renewal{held: map[store.Claim]holding{}, stop: stop}
-		r.loops[lease] = loop
-		go r.run(ctx, loop, lease)
+	o := r.rounds[lease]
+	if o == nil {
+		o = &round{lease: lease, held: map[store.Claim]holding{}}
+		o.timer = time.AfterFunc(lease/3, func() { r.renew(o) })
+		r.rounds[lease] = o
 	}
-	loop.held[held] = holding{until: until, lost: lost}
-	return func() { r.drop(loop, lease, held) }
+	o.held[held] = holding{until: until, lost: lost}
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(o.held, held)
+		r.endIfEmpty(o)
+	}
 }
 
-// drop takes a claim out of its loop, and ends a loop that holds nothing.
-func (r *renewals) drop(loop *renewal, lease time.Duration, gone ...store.Claim) {
+// endIfEmpty ends a round that holds nothing, and reports whether it did.
+func (r *renewals) endIfEmpty(o *round) bool {
+	if len(o.held) > 0 {
+		return false
+	}
+	o.timer.Stop()
+	if r.rounds[o.lease] == o {
+		delete(r.rounds, o.lease)
+	}
+	return true
+}
+
+// due returns the claims to renew now, without those for which nobody waits any more.
+func (r *renewals) due(o *round) []store.Claim {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, claim := range gone {
-		delete(loop.held, claim)
-	}
-	if len(loop.held) == 0 {
-		loop.stop()
-		if r.loops[lease] == loop {
-			delete(r.loops, lease)
-		}
-	}
-}
-
-func (r *renewals) run(ctx context.Context, loop *renewal, lease time.Duration) {
-	tick := time.NewTicker(lease / 3)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			r.renew(ctx, loop, lease)
-		}
-	}
-}
-
-// renew renews everything that the loop holds.
-func (r *renewals) renew(ctx context.Context, loop *renewal, lease time.Duration) {
 	now := time.Now()
-	var claims, over []store.Claim
-	r.mu.Lock()
-	for claim, h := range loop.held {
+	claims := make([]store.Claim, 0, len(o.held))
+	for claim, h := range o.held {
 		if now.After(h.until) {
-			over = append(over, claim)
-		} else {
-			claims = append(claims, claim)
+			delete(o.held, claim)
+			continue
 		}
+		claims = append(claims, claim)
 	}
-	r.mu.Unlock()
-	r.drop(loop, lease, over...)
-	if len(claims) == 0 {
+	if r.endIfEmpty(o) {
+		return nil
+	}
+	return claims
+}
+
+// renew renews everything in a round, and comes back after a third of the lease.
+func (r *renewals) renew(o *round) {
+	claims := r.due(o)
+	if claims == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, lease)
+	start := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), o.lease)
 	defer cancel()
-	gone, err := r.store.Renew(ctx, lease, claims)
-	if err != nil {
-		return // nothing is known
-	}
-	for _, claim := range gone {
-		r.mu.Lock()
-		h, ok := loop.held[claim]
-		r.mu.Unlock()
-		if ok {
-			h.lost()
+	gone, err := r.store.Renew(ctx, o.lease, claims)
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil { // else nothing is known
+		for _, claim := range gone {
+			if h, ok := o.held[claim]; ok {
+				h.lost()
+				delete(o.held, claim)
+			}
 		}
 	}
-	r.drop(loop, lease, gone...)
+	if !r.endIfEmpty(o) {
+		o.timer.Reset(max(o.lease/3-time.Since(start), 0))
+	}
 }

@@ -25,7 +25,7 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, refused *
 
 	// 5. Run the body, with the lease renewed. A body that panics or exits its
 	// goroutine leaves the outcome unknown; the panic goes on untouched.
-	me := &running{call: c, claim: held, downstream: rec.Key.Downstream(rec.Generation)}
+	me := &running{call: c, claim: held, generation: rec.Generation}
 	bodyCtx, cancel := context.WithCancelCause(current.With(ctx, current.Action{
 		Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence, Sub: me.sub, Handle: me.handle,
 	}))
@@ -92,7 +92,7 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, refused *
 type running struct {
 	*call
 	claim      store.Claim
-	downstream string // the key that the body sends
+	generation int
 }
 
 // unknownRetry is when the next attempt may do something about an unknown outcome:
