@@ -8,9 +8,9 @@ import (
 
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/client"
 	sdkinterceptor "go.temporal.io/sdk/interceptor"
 
+	"github.com/effectonce/effectonce/internal/current"
 	"github.com/effectonce/effectonce/store"
 )
 
@@ -33,17 +33,23 @@ type call struct {
 	shadowed bool // only watched
 	beat     *heartbeat
 	encoded  *commonpb.Payloads // what this attempt's body returned, once it is encoded
-	tagged   client.MetricsHandler
-	subs     sync.Map // keys of the sub-effects of this attempt
+	subs     sync.Map           // keys of the sub-effects of this attempt
 }
 
+// insideKey marks a context below a shadow; below everything else is an action.
 type insideKey struct{}
+
+// inside reports whether an outer copy of this interceptor is at work.
+func inside(ctx context.Context) bool {
+	_, running := current.From(ctx)
+	return running || ctx.Value(insideKey{}) != nil
+}
 
 // ExecuteActivity is the flow of one attempt.
 func (a *activityInbound) ExecuteActivity(ctx context.Context, in *sdkinterceptor.ExecuteActivityInput) (any, error) {
 	// 1. Pass through what is not ours: an inner copy of this interceptor, session
 	// internals, activities without a policy.
-	if ctx.Value(insideKey{}) != nil {
+	if inside(ctx) {
 		return a.Next.ExecuteActivity(ctx, in)
 	}
 	is, err := a.ic.classifyCall(ctx, activity.GetInfo(ctx).ActivityType.Name, in.Args)
@@ -53,9 +59,8 @@ func (a *activityInbound) ExecuteActivity(ctx context.Context, in *sdkintercepto
 	if !is.ours {
 		return a.Next.ExecuteActivity(ctx, in)
 	}
-	ctx = context.WithValue(ctx, insideKey{}, true)
 	if a.ic.opts.Shadow {
-		return a.shadow(ctx, is, in)
+		return a.shadow(context.WithValue(ctx, insideKey{}, true), is, in)
 	}
 
 	// 2. Derive the identity before the body can touch its arguments.

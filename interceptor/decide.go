@@ -22,6 +22,10 @@ const (
 	reopen         decision = "reopen"          // executed, and the dedupe window is over
 )
 
+const noDecision decision = ""
+
+var decisions = []decision{run, replay, wait, claimAgain, takeOver, ask, held, giveWay, adopt, mismatch, outcomeExpired, reopen}
+
 // situation is what a decision depends on besides the record.
 type situation struct {
 	request store.Request

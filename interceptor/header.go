@@ -54,18 +54,19 @@ func (h header) payload() (*commonpb.Payload, error) {
 }
 
 // readHeader returns the header in fields, and whether there is one.
-func readHeader(fields map[string]*commonpb.Payload) (h header, ok bool, err error) {
+func readHeader(fields map[string]*commonpb.Payload) (header, bool, error) {
 	p, ok := fields[headerName]
 	if !ok {
 		return header{}, false, nil
 	}
+	var h header
 	if err := json.Unmarshal(p.GetData(), &h); err != nil {
 		return header{}, true, fmt.Errorf("header %q is not readable: %w", headerName, err)
 	}
-	if h.Version != headerVersion {
-		if h.Version > headerVersion {
-			return header{}, true, fmt.Errorf("header %q: %w (%d > %d)", headerName, errNewerHeader, h.Version, headerVersion)
-		}
+	switch {
+	case h.Version > headerVersion:
+		return header{}, true, fmt.Errorf("header %q: %w (%d > %d)", headerName, errNewerHeader, h.Version, headerVersion)
+	case h.Version < headerVersion:
 		return header{}, true, fmt.Errorf("header %q has no valid version", headerName)
 	}
 	return h, true, nil

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/client"
 
 	"github.com/effectonce/effectonce/key"
 	"github.com/effectonce/effectonce/store"
@@ -59,10 +58,9 @@ func (c *call) count(ctx context.Context, kind decision, rec store.Record) {
 	if d.Shadow {
 		counter = metricShadow
 	}
-	metrics := c.metrics(ctx)
-	metrics.WithTags(map[string]string{"decision": d.Kind}).Counter(counter).Inc(1)
+	activity.GetMetricsHandler(ctx).WithTags(c.policy.tags[kind]).Counter(counter).Inc(1)
 	if d.Repeat && !d.Shadow {
-		metrics.Counter(metricRepeats).Inc(1)
+		activity.GetMetricsHandler(ctx).WithTags(c.policy.tags[noDecision]).Counter(metricRepeats).Inc(1)
 	}
 	c.tell(ctx, kind, d)
 	if c.ic.opts.OnDecision != nil {
@@ -87,12 +85,13 @@ func (c *call) tell(ctx context.Context, kind decision, d Decision) {
 		"fence", d.Fence, "generation", d.Generation)
 }
 
-// metrics returns the activity's metrics handler, tagged with its type.
-func (c *call) metrics(ctx context.Context) client.MetricsHandler {
-	if c.tagged == nil {
-		c.tagged = activity.GetMetricsHandler(ctx).WithTags(map[string]string{"activity_type": c.info.ActivityType.Name})
+// metricTags returns the tags of an activity type's metrics, by decision.
+func metricTags(activityType string) map[decision]map[string]string {
+	tags := map[decision]map[string]string{noDecision: {"activity_type": activityType}}
+	for _, d := range decisions {
+		tags[d] = map[string]string{"activity_type": activityType, "decision": string(d)}
 	}
-	return c.tagged
+	return tags
 }
 
 // repeats reports whether a call meets the record of another one.
@@ -108,5 +107,5 @@ func repeats(kind decision, rec store.Record, q store.Request) bool {
 
 // timed reports how long something took.
 func (c *call) timed(ctx context.Context, metric string, start time.Time) {
-	c.metrics(ctx).Timer(metric).Record(time.Since(start))
+	activity.GetMetricsHandler(ctx).WithTags(c.policy.tags[noDecision]).Timer(metric).Record(time.Since(start))
 }

@@ -167,24 +167,24 @@ func (o *Options) setDefaults() {
 		}
 		o.Worker = fmt.Sprintf("%d@%s", os.Getpid(), host)
 	}
-	o.Policies = withDefaults(o.Policies, *o)
+	policies := make(map[string]Policy, len(o.Policies))
+	for activityType, p := range o.Policies {
+		p.setDefaults(activityType, activityType, *o)
+		policies[activityType] = p
+	}
+	o.Policies = policies
 	multiplexers := make(map[string]Multiplexer, len(o.Multiplexers))
 	for activityType, m := range o.Multiplexers {
-		m.Policies = withDefaults(m.Policies, *o)
+		tools := make(map[string]Policy, len(m.Policies))
+		for tool, p := range m.Policies {
+			p.setDefaults(activityType, tool, *o)
+			tools[tool] = p
+		}
+		m.Policies = tools
 		if m.Unlisted == "" {
 			m.Unlisted = o.Unlisted
 		}
 		multiplexers[activityType] = m
 	}
 	o.Multiplexers = multiplexers
-}
-
-// withDefaults returns a copy of a table with every default filled in.
-func withDefaults(table map[string]Policy, o Options) map[string]Policy {
-	filled := make(map[string]Policy, len(table))
-	for name, p := range table {
-		p.setDefaults(name, o)
-		filled[name] = p
-	}
-	return filled
 }

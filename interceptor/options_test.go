@@ -62,7 +62,7 @@ func TestDefaults_CoverEveryField(t *testing.T) {
 	unset := func(v any) (names []string) {
 		s := reflect.ValueOf(v)
 		for i := range s.NumField() {
-			if s.Field(i).IsZero() {
+			if s.Type().Field(i).IsExported() && s.Field(i).IsZero() {
 				names = append(names, s.Type().Field(i).Name)
 			}
 		}

@@ -74,6 +74,8 @@ type Policy struct {
 	// Veto looks at a result and returns the error it stands for, if it is one in
 	// disguise, such as a tool's error envelope. That error counts as the body's.
 	Veto func(result any) error
+
+	tags map[decision]map[string]string // of metrics
 }
 
 // Unknown says what may happen when nobody knows whether an effect happened.
@@ -148,7 +150,8 @@ func (p Policy) fields() canon.Fields {
 }
 
 // setDefaults fills in what is not set. name is the key of the table.
-func (p *Policy) setDefaults(name string, o Options) {
+func (p *Policy) setDefaults(activityType, name string, o Options) {
+	p.tags = metricTags(activityType)
 	if p.Operation == "" {
 		p.Operation = name
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/effectonce/effectonce"
 	"github.com/effectonce/effectonce/store"
 )
 
@@ -26,7 +27,7 @@ type round struct {
 
 type holding struct {
 	until time.Time
-	lost  func()
+	lost  context.CancelCauseFunc
 }
 
 func newRenewals(s store.Store) *renewals {
@@ -34,11 +35,11 @@ func newRenewals(s store.Store) *renewals {
 }
 
 // keep renews a claim until release is called, or until the time until, after which
-// nobody waits for its body any more. lost is called if the store says that the
-// claim is gone. A renewal that fails is not a loss; a renewal that is still under
+// nobody waits for its body any more. lost is called, with ErrLeaseLost, if the store
+// says that the claim is gone. A renewal that fails is not a loss; a renewal that is still under
 // way when release is called does not bring back what its owner has ended, which is
 // the store's promise. release may be called more than once.
-func (r *renewals) keep(held store.Claim, lease time.Duration, until time.Time, lost func()) (release func()) {
+func (r *renewals) keep(held store.Claim, lease time.Duration, until time.Time, lost context.CancelCauseFunc) (release func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	o := r.rounds[lease]
@@ -103,7 +104,7 @@ func (r *renewals) renew(o *round) {
 	if err == nil { // else nothing is known
 		for _, claim := range gone {
 			if h, ok := o.held[claim]; ok {
-				h.lost()
+				h.lost(effectonce.ErrLeaseLost)
 				delete(o.held, claim)
 			}
 		}

@@ -7,7 +7,6 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"github.com/effectonce/effectonce"
 	"github.com/effectonce/effectonce/internal/current"
 	"github.com/effectonce/effectonce/store"
 )
@@ -23,39 +22,12 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, refused *
 		return nil, nil, errors.Join(err, reportErr)
 	}
 
-	// 5. Run the body, with the lease renewed. A body that panics or exits its
-	// goroutine leaves the outcome unknown; the panic goes on untouched.
-	me := &running{call: c, claim: held, generation: rec.Generation}
-	bodyCtx, cancel := context.WithCancelCause(current.With(ctx, current.Action{
-		Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence, Sub: me.sub, Handle: me.handle,
-	}))
-	release := c.ic.renewals.keep(held, c.policy.Lease, c.deadline.Add(c.policy.Lease), func() { cancel(effectonce.ErrLeaseLost) })
-	returned := false
-	defer func() {
-		release()
-		if !returned {
-			_, err := c.report(ctx, held, store.Change{Verb: store.MarkUnknown, Who: c.request.Who, Why: "the body panicked"})
-			if err != nil {
-				activity.GetLogger(ctx).Error("effectonce: panic not recorded; the lease will end", "key", rec.Key.String(), "error", err)
-			}
-		}
-		cancel(nil)
-	}()
-	result, err = c.body(bodyCtx, c.in)
-	returned = true
-	release()
+	// 5. Run the body.
+	result, err = c.runBody(ctx, rec)
 
 	// 6. Classify and encode, before anything is recorded.
 	end := classify(c.policy, result, err, ctx.Err() != nil)
-	change := store.Change{Verb: end.verb, Settle: c.ic.opts.Settle, Who: c.request.Who}
-	switch end.verb {
-	case store.Complete:
-		change.Outcome = c.encodeResult(ctx, end.result)
-	case store.Fail:
-		change.Outcome = c.encodeFailure(end.err)
-	case store.Suspend:
-		change.For = c.policy.Pending
-	}
+	change := c.change(ctx, end)
 
 	// 7. Record.
 	start := time.Now()
@@ -88,11 +60,57 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, refused *
 	return nil, nil, end.err
 }
 
+// change is how a conclusion is reported.
+func (c *call) change(ctx context.Context, end conclusion) store.Change {
+	change := store.Change{Verb: end.verb, Settle: c.ic.opts.Settle, Who: c.request.Who}
+	switch end.verb {
+	case store.Complete:
+		change.Outcome = c.encodeResult(ctx, end.result)
+	case store.Fail:
+		change.Outcome = c.encodeFailure(end.err)
+	case store.Suspend:
+		change.For = c.policy.Pending
+	}
+	return change
+}
+
 // running is a call whose body runs, as the body may use it.
 type running struct {
 	*call
+	ctx        context.Context // the attempt's
 	claim      store.Claim
 	generation int
+	release    func()
+	cancel     context.CancelCauseFunc
+	returned   bool
+}
+
+// runBody runs the body with its lease renewed. A renewal that fails is not a loss: the
+// body is cancelled only if the store says that the claim is gone.
+func (c *call) runBody(ctx context.Context, rec store.Record) (any, error) {
+	r := &running{call: c, ctx: ctx, claim: rec.Claim(), generation: rec.Generation}
+	ctx, r.cancel = context.WithCancelCause(current.With(ctx, current.Action{
+		Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence, Sub: r.sub, Handle: r.handle,
+	}))
+	r.release = c.ic.renewals.keep(r.claim, c.policy.Lease, c.deadline.Add(c.policy.Lease), r.cancel)
+	defer r.end()
+	result, err := c.body(ctx, c.in)
+	r.returned = true
+	return result, err
+}
+
+// end ends the lease's renewal. A body that panics or exits its goroutine leaves the
+// outcome unknown; the panic goes on untouched.
+func (r *running) end() {
+	r.release()
+	r.cancel(nil)
+	if r.returned {
+		return
+	}
+	_, err := r.report(r.ctx, r.claim, store.Change{Verb: store.MarkUnknown, Who: r.request.Who, Why: "the body panicked"})
+	if err != nil {
+		activity.GetLogger(r.ctx).Error("effectonce: panic not recorded; the lease will end", "key", r.claim.Key.String(), "error", err)
+	}
 }
 
 // unknownRetry is when the next attempt may do something about an unknown outcome:

@@ -66,7 +66,7 @@ func (ic *Interceptor) unlisted(ctx context.Context, name, operation string, arg
 	switch u {
 	case Guard:
 		p := Policy{Scope: effectonce.Call, Unknown: Rerun()}
-		p.setDefaults(operation, ic.opts)
+		p.setDefaults(name, operation, ic.opts)
 		return classified{p, args, true}, nil
 	case Refuse:
 		return classified{}, errRefused(name, effectonce.ErrTypeScope, false,
