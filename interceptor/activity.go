@@ -24,7 +24,7 @@ type call struct {
 	ic       *Interceptor
 	in       *sdkinterceptor.ExecuteActivityInput
 	args     []any // what the key is about
-	body     func(context.Context, *sdkinterceptor.ExecuteActivityInput) (any, error)
+	body     body
 	info     activity.Info
 	policy   Policy
 	request  store.Request
@@ -38,6 +38,11 @@ type call struct {
 
 // insideKey marks a context below a shadow; below everything else is an action.
 type insideKey struct{}
+
+// body is what runs under a claim.
+type body interface {
+	ExecuteActivity(context.Context, *sdkinterceptor.ExecuteActivityInput) (any, error)
+}
 
 // inside reports whether an outer copy of this interceptor is at work.
 func inside(ctx context.Context) bool {
@@ -68,7 +73,7 @@ func (a *activityInbound) ExecuteActivity(ctx context.Context, in *sdkintercepto
 	if err != nil {
 		return nil, err
 	}
-	c.body = a.Next.ExecuteActivity
+	c.body = a.Next
 	return c.answer(ctx)
 }
 

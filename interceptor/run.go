@@ -94,7 +94,7 @@ func (c *call) runBody(ctx context.Context, rec store.Record) (any, error) {
 	}))
 	r.release = c.ic.renewals.keep(r.claim, c.policy.Lease, c.deadline.Add(c.policy.Lease), r.cancel)
 	defer r.end()
-	result, err := c.body(ctx, c.in)
+	result, err := c.body.ExecuteActivity(ctx, c.in)
 	r.returned = true
 	return result, err
 }

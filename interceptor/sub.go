@@ -26,12 +26,20 @@ func (r *running) sub(ctx context.Context, operation string, input any, fn func(
 	if err != nil {
 		return err
 	}
-	s.body = func(ctx context.Context, _ *sdkinterceptor.ExecuteActivityInput) (any, error) { return fn(ctx) }
+	s.body = part(fn)
 	result, err := s.answer(ctx)
 	if err != nil {
 		return err
 	}
 	return s.decode(ctx, result, into)
+}
+
+// part is the body of a sub-effect.
+type part func(context.Context) (any, error)
+
+// ExecuteActivity runs the part.
+func (p part) ExecuteActivity(ctx context.Context, _ *sdkinterceptor.ExecuteActivityInput) (any, error) {
+	return p(ctx)
 }
 
 // deriveSub returns the call of a sub-effect.

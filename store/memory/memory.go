@@ -77,11 +77,10 @@ func (s *Store) Claim(ctx context.Context, q store.Request) (store.Record, error
 	if err := q.Validate(); err != nil {
 		return store.Record{}, err
 	}
-	unlock, err := s.lock(ctx)
-	if err != nil {
+	if err := s.lock(ctx); err != nil {
 		return store.Record{}, err
 	}
-	defer unlock()
+	defer s.mu.Unlock()
 	now := s.now()
 	if other, ok := s.otherOf(q, now); ok {
 		return other, nil
@@ -102,11 +101,10 @@ func (s *Store) TakeOver(ctx context.Context, q store.Request, seen store.Record
 	if err := q.Validate(); err != nil {
 		return store.Record{}, err
 	}
-	unlock, err := s.lock(ctx)
-	if err != nil {
+	if err := s.lock(ctx); err != nil {
 		return store.Record{}, err
 	}
-	defer unlock()
+	defer s.mu.Unlock()
 	now := s.now()
 	prev, ok := s.records[q.Ref]
 	if !ok {
@@ -127,11 +125,10 @@ func (s *Store) Renew(ctx context.Context, lease time.Duration, held []store.Cla
 	if err := store.ValidateRenew(lease); err != nil {
 		return nil, err
 	}
-	unlock, err := s.lock(ctx)
-	if err != nil {
+	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
-	defer unlock()
+	defer s.mu.Unlock()
 	now := s.now()
 	for _, h := range held {
 		prev, ok := s.records[h.Ref]
@@ -171,11 +168,10 @@ func (s *Store) Amend(ctx context.Context, seen store.Record, c store.Change) (s
 func (s *Store) change(ctx context.Context, ref store.Ref, c store.Change,
 	after func(store.Record, time.Time) (store.Record, bool, error),
 ) (store.Record, error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
+	if err := s.lock(ctx); err != nil {
 		return store.Record{}, err
 	}
-	defer unlock()
+	defer s.mu.Unlock()
 	prev, ok := s.records[ref]
 	if !ok {
 		return store.Record{}, store.ErrNotFound
@@ -189,11 +185,10 @@ func (s *Store) change(ctx context.Context, ref store.Ref, c store.Change,
 
 // Get implements [store.Store].
 func (s *Store) Get(ctx context.Context, ref store.Ref) (store.Record, error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
+	if err := s.lock(ctx); err != nil {
 		return store.Record{}, err
 	}
-	defer unlock()
+	defer s.mu.Unlock()
 	r, ok := s.records[ref]
 	if !ok {
 		return store.Record{}, store.ErrNotFound
@@ -203,13 +198,13 @@ func (s *Store) Get(ctx context.Context, ref store.Ref) (store.Record, error) {
 }
 
 // lock takes the lock, unless ctx is done by the time that it has it.
-func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
+func (s *Store) lock(ctx context.Context) error {
 	s.mu.Lock()
 	if ctx.Err() != nil {
 		s.mu.Unlock()
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
-	return s.mu.Unlock, nil
+	return nil
 }
 
 // otherOf returns the record that q's scheduled activity claimed, if it is another

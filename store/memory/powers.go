@@ -12,11 +12,10 @@ import (
 
 // Lookup implements [store.Lister].
 func (s *Store) Lookup(ctx context.Context, k key.Key) (store.Record, error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
+	if err := s.lock(ctx); err != nil {
 		return store.Record{}, err
 	}
-	defer unlock()
+	defer s.mu.Unlock()
 	for _, ref := range s.refs() {
 		if ref.Key == k {
 			r := s.records[ref]
@@ -32,11 +31,10 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]store.Record, error
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
-	unlock, err := s.lock(ctx)
-	if err != nil {
+	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
-	defer unlock()
+	defer s.mu.Unlock()
 	now := s.now()
 	var page []store.Record
 	for _, ref := range s.refs() {
@@ -54,11 +52,10 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]store.Record, error
 
 // History implements [store.Historian].
 func (s *Store) History(ctx context.Context, ref store.Ref) ([]store.Entry, error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
+	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
-	defer unlock()
+	defer s.mu.Unlock()
 	if _, ok := s.records[ref]; !ok {
 		return nil, store.ErrNotFound
 	}
@@ -81,11 +78,10 @@ func (s *Store) tidy(ctx context.Context, limit int, verb store.Verb,
 	if err := store.ValidateLimit(limit); err != nil {
 		return 0, err
 	}
-	unlock, err := s.lock(ctx)
-	if err != nil {
+	if err := s.lock(ctx); err != nil {
 		return 0, err
 	}
-	defer unlock()
+	defer s.mu.Unlock()
 	now := s.now()
 	for _, ref := range s.refs() {
 		if n == limit {
