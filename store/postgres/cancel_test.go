@@ -68,11 +68,11 @@ func TestCallersThatLeaveOwnNothing(t *testing.T) {
 	t.Logf("%d claims were won after their callers had left, and given up", given)
 }
 
-// gate holds up all changes of the history for as long as the test wants.
+// gate holds up all changes for as long as the test wants.
 func gate(t *testing.T, pool *pgxpool.Pool) (open func()) {
 	tx, err := newPool(t, pool.Config().ConnString()).Begin(t.Context())
 	require.NoError(t, err)
-	_, err = tx.Exec(t.Context(), "LOCK effectonce.history IN EXCLUSIVE MODE")
+	_, err = tx.Exec(t.Context(), "LOCK effectonce.records IN SHARE MODE")
 	require.NoError(t, err)
 	return func() { require.NoError(t, tx.Rollback(t.Context())) }
 }

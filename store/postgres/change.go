@@ -19,15 +19,22 @@ WITH changed AS (
 		token = $4, fence = $5, retention = $6, expires = $7, deadline = $8, prior = $9, generation = $10, attempt = $11,
 		dropped = $12, scheduled = $13, fingerprint = $14, fields = $15,
 		namespace = $16, scope_kind = $17, scope_id = $18, tenant = $19, operation = $20, intent = $21,
-		workflow_id = $22, run_id = $23,
-		version = version + 1, lease = $24, finished = $25, state = $26,
-		outcome_format = $27, outcome_data = $28, outcome_context = $29
+		workflow_id = $22, run_id = $23, who = $24,
+		version = version + 1, lease = $25, finished = $26, state = $27,
+		outcome_format = $28, outcome_data = $29, outcome_context = $30
 	WHERE root = $1 AND key = $2 AND version = $3
 	RETURNING version
+), first AS (
+	SELECT * FROM {records} -- as it was: a statement does not see its own changes
+	WHERE root = $1 AND key = $2 AND version = $3 AND fence = 1
+		AND NOT EXISTS (SELECT FROM {history} WHERE root = $1 AND key = $2 AND version = 1)
 ), logged AS (
-	INSERT INTO {history} (at, version, fence, token, root, generation, attempt, key,
-		verb, state, workflow_id, run_id, who, why)
-	SELECT $30, version, $5, $4, $1, $10, $11, $2, $31, $26, $22, $23, $32, $33 FROM changed
+	INSERT INTO {history} (at, version, fence, token, root, generation, attempt, key, verb, state,
+		workflow_id, run_id, who, why)
+	SELECT created, 1, 1, token, root, 1, attempt, key, 'claim', 'in_flight', workflow_id, run_id, who, ''
+	FROM first WHERE EXISTS (SELECT FROM changed)
+	UNION ALL
+	SELECT $31, version, $5, $4, $1, $10, $11, $2, $32, $27, $22, $23, $33, $34 FROM changed
 )
 SELECT {durable} FROM changed`
 
@@ -39,15 +46,19 @@ SELECT FROM {history} WHERE root = $1 AND key = $2 AND version = $3 AND at = $4 
 // got the same scheduled activity.
 func (s *Store) write(ctx context.Context, c *pgx.Conn, prev *row, next store.Record, verb store.Verb, who, why string) (written bool, err error) {
 	format, data, context := outcome(next.Outcome)
+	claimant := prev.who
+	if verb == store.Claimed || verb == store.TookOver {
+		claimant = told(who)
+	}
 	err = s.send(ctx, c, statement{s.text.write, []any{
 		uuid(next.Root), next.Key[:], prev.version,
 		uuid(next.Token), next.Fence, int64(next.Retention), moment(next.Expires),
 		moment(next.Deadline), moment(next.Prior), next.Generation, next.Attempt,
-		next.Expired(), digest(next.Scheduled), digest(next.Fingerprint), null(next.Fields),
+		next.Expired(), activity(next.Scheduled, next.RunID), digest(next.Fingerprint), null(next.Fields),
 		next.Namespace, next.ScopeKind, next.ScopeID, next.Tenant, next.Operation, next.Intent,
-		next.WorkflowID, next.RunID,
+		next.WorkflowID, next.RunID, claimant,
 		moment(next.Lease), moment(next.Finished), string(next.State), format, data, context,
-		moment(next.Now), string(verb), text(told(who)), text(told(why)),
+		moment(next.Now), string(verb), told(who), told(why),
 	}, func(rows pgx.Rows) error {
 		defer rows.Close()
 		written = rows.Next()
@@ -63,11 +74,11 @@ func (s *Store) write(ctx context.Context, c *pgx.Conn, prev *row, next store.Re
 
 // change is one change of a record by the state machine.
 type change struct {
-	ref       store.Ref
-	scheduled store.Digest // whose other record, if there is one, is the answer
-	verb      store.Verb
-	who, why  string
-	after     func(store.Record) (next store.Record, changed bool, err error)
+	ref      store.Ref
+	activity []byte // whose other record, if there is one, is the answer
+	verb     store.Verb
+	who, why string
+	after    func(store.Record) (next store.Record, changed bool, err error)
 
 	// tried is what was last written, and not known to be refused.
 	tried *row
@@ -82,7 +93,7 @@ func (ch *change) run(ctx context.Context, s *Store, c *pgx.Conn) (store.Record,
 			}
 		}
 		var own, other *row
-		err := s.send(ctx, c, s.seen(ch.ref, ch.scheduled, &own, &other))
+		err := s.send(ctx, c, s.seen(ch.ref, ch.activity, &own, &other))
 		switch {
 		case err != nil:
 			return store.Record{}, err
@@ -123,7 +134,7 @@ func (s *Store) TakeOver(ctx context.Context, q store.Request, seen store.Record
 	}
 	q.Fields = bytes.Clone(q.Fields)
 	ch := change{
-		ref: q.Ref, scheduled: q.Scheduled, verb: store.TookOver, who: q.Who,
+		ref: q.Ref, activity: activity(q.Scheduled, q.RunID), verb: store.TookOver, who: q.Who,
 		after: func(r store.Record) (store.Record, bool, error) { return r.AfterTakeOver(q, seen, r.Now) },
 	}
 	r, err := s.owning(ctx, q, store.MarkUnknown, func(j *job) error {

@@ -20,18 +20,14 @@ import (
 const claimSQL = `
 WITH {clock}, won AS (
 	INSERT INTO {records} (root, key, namespace, scope_kind, scope_id, tenant, operation, intent,
-		workflow_id, run_id, attempt, scheduled, fingerprint, fields, token, retention,
+		workflow_id, run_id, attempt, who, scheduled, fingerprint, fields, token, retention,
 		lease, deadline, expires, created, state, fence, generation, version, dropped)
 	SELECT $1::uuid, $2::bytea, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text,
-		$9::text, $10::text, $11::integer, $12::bytea, $13::bytea, $14::bytea, $15::uuid, $16::bigint,
-		now + $17::interval, now + $18::interval, now + $19::interval, now, 'in_flight', 1, 1, 1, false
+		$9::text, $10::text, $11::integer, $12::text, $13::bytea, $14::bytea, $15::bytea, $16::uuid, $17::bigint,
+		now + $18::interval, now + $19::interval, now + $20::interval, now, 'in_flight', 1, 1, 1, false
 	FROM clock
 	ON CONFLICT DO NOTHING
 	RETURNING created
-), logged AS (
-	INSERT INTO {history} (at, version, fence, token, root, generation, attempt, key,
-		verb, state, workflow_id, run_id, who)
-	SELECT created, 1, 1, $15, $1, 1, $11, $2, 'claim', 'in_flight', $9, $10, $20 FROM won
 )
 SELECT created, {durable} FROM won`
 
@@ -62,7 +58,7 @@ func (s *Store) claim(ctx context.Context, c *pgx.Conn, q store.Request) (store.
 		var own, other *row
 		var err error
 		if reading {
-			err = s.send(ctx, c, s.seen(q.Ref, q.Scheduled, &own, &other))
+			err = s.send(ctx, c, s.seen(q.Ref, activity(q.Scheduled, q.RunID), &own, &other))
 		} else {
 			created, own, other, err = s.insert(ctx, c, q)
 		}
@@ -92,8 +88,8 @@ func (s *Store) insert(ctx context.Context, c *pgx.Conn, q store.Request) (creat
 	err = s.send(ctx, c,
 		statement{s.text.claim, []any{
 			uuid(q.Root), q.Key[:], q.Namespace, q.ScopeKind, q.ScopeID, q.Tenant, q.Operation, q.Intent,
-			q.WorkflowID, q.RunID, q.Attempt, digest(q.Scheduled), digest(q.Fingerprint), null(q.Fields),
-			uuid(q.Token), int64(q.Retention), interval(q.Lease), interval(q.Remaining), retained(q.Retention), text(told(q.Who)),
+			q.WorkflowID, q.RunID, q.Attempt, told(q.Who), activity(q.Scheduled, q.RunID), digest(q.Fingerprint), null(q.Fields),
+			uuid(q.Token), int64(q.Retention), interval(q.Lease), interval(q.Remaining), retained(q.Retention),
 		}, func(rows pgx.Rows) error {
 			defer rows.Close()
 			for rows.Next() {
@@ -103,14 +99,14 @@ func (s *Store) insert(ctx context.Context, c *pgx.Conn, q store.Request) (creat
 			}
 			return rows.Err()
 		}},
-		s.seen(q.Ref, q.Scheduled, &own, &other))
+		s.seen(q.Ref, activity(q.Scheduled, q.RunID), &own, &other))
 	return created, own, other, err
 }
 
 // seen reads the record of ref, and the one that the scheduled activity claimed if
 // that is another.
-func (s *Store) seen(ref store.Ref, scheduled store.Digest, own, other **row) statement {
-	return statement{s.text.seen, []any{uuid(ref.Root), ref.Key[:], digest(scheduled)}, func(rows pgx.Rows) error {
+func (s *Store) seen(ref store.Ref, activity []byte, own, other **row) statement {
+	return statement{s.text.seen, []any{uuid(ref.Root), ref.Key[:], activity}, func(rows pgx.Rows) error {
 		found, err := read(rows)
 		if err != nil {
 			return err

@@ -62,20 +62,18 @@ func (j *job) ref() store.Ref {
 
 // writeTogether inserts records and accepts reports.
 func (s *Store) writeTogether(ctx context.Context, c *pgx.Conn, jobs []*job, found answers) error {
-	// Who claims is the same for all claims of a process, and said once. A retry
-	// will find a record: it is left to be read.
-	claims, reports := map[string][]*job{}, []*job(nil)
+	var claims, reports []*job
 	for _, j := range jobs {
 		switch {
 		case j.report != nil:
 			reports = append(reports, j)
-		case j.claim.Attempt <= 1:
-			claims[j.claim.Who] = append(claims[j.claim.Who], j)
+		case j.claim.Attempt <= 1: // a retry will find a record, and is left to be read
+			claims = append(claims, j)
 		}
 	}
 	var list []statement
-	for who, some := range claims {
-		list = append(list, s.claimAll(who, some, found))
+	if len(claims) > 0 {
+		list = append(list, s.claimAll(claims, found))
 	}
 	if len(reports) > 0 {
 		list = append(list, s.reportAll(reports, found))

@@ -23,10 +23,10 @@ WITH {clock}, due AS (
 		lease = CASE WHEN r.state = 'in_flight' THEN r.lease END
 	FROM due, clock
 	WHERE r.root = due.root AND r.key = due.key AND r.state IN ('in_flight', 'pending') AND r.lease <= now
-	RETURNING now, r.version, r.fence, r.token, r.root, r.generation, r.attempt, r.key
+	RETURNING now, r.version, r.fence, r.root, r.key
 ), logged AS (
-	INSERT INTO {history} (at, version, fence, token, root, generation, attempt, key, verb, state)
-	SELECT now, version, fence, token, root, generation, attempt, key, 'sweep', 'unknown' FROM changed
+	INSERT INTO {history} (at, version, fence, root, key, verb, state, who, why)
+	SELECT now, version, fence, root, key, 'sweep', 'unknown', '', '' FROM changed
 )
 SELECT count(*), {durable} FROM changed`
 
@@ -44,10 +44,10 @@ WITH {clock}, due AS (
 	WHERE r.root = due.root AND r.key = due.key
 		AND NOT r.dropped AND r.expires <= now AND r.state IN ('completed', 'failed')
 		AND r.finished + ceil(r.retention / 1000.0) * interval '1 microsecond' <= now
-	RETURNING now, r.version, r.fence, r.token, r.root, r.generation, r.attempt, r.key, r.state
+	RETURNING now, r.version, r.fence, r.root, r.key, r.state
 ), logged AS (
-	INSERT INTO {history} (at, version, fence, token, root, generation, attempt, key, verb, state)
-	SELECT now, version, fence, token, root, generation, attempt, key, 'expire', state FROM changed
+	INSERT INTO {history} (at, version, fence, root, key, verb, state, who, why)
+	SELECT now, version, fence, root, key, 'expire', state, '', '' FROM changed
 )
 SELECT count(*), {durable} FROM changed`
 

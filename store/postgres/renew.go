@@ -30,10 +30,10 @@ WITH {clock}, ` + heldSQL + `, due AS (
 	UPDATE {records} r SET state = 'in_flight', lease = clock.now + $5::interval, version = r.version + 1
 	FROM due, clock
 	WHERE r.root = due.root AND r.key = due.key
-	RETURNING clock.now, r.version, r.fence, r.token, r.root, r.generation, r.attempt, r.key, due.was_over
+	RETURNING clock.now, r.version, r.fence, r.root, r.key, due.was_over
 ), logged AS (
-	INSERT INTO {history} (at, version, fence, token, root, generation, attempt, key, verb, state)
-	SELECT now, version, fence, token, root, generation, attempt, key, 'resume', 'in_flight' FROM changed WHERE was_over
+	INSERT INTO {history} (at, version, fence, root, key, verb, state, who, why)
+	SELECT now, version, fence, root, key, 'resume', 'in_flight', '', '' FROM changed WHERE was_over
 )
 SELECT {durable} FROM changed LIMIT 1`
 

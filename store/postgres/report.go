@@ -18,8 +18,8 @@ WITH {clock}, changed AS (
 	WHERE root = $1 AND key = $2 AND token = $3 AND fence = $4 AND {allowed}
 	RETURNING {columns but outcome}, now
 ), logged AS (
-	INSERT INTO {history} (at, version, fence, token, root, generation, attempt, key, verb, state, who, why)
-	SELECT now, version, fence, token, root, generation, attempt, key, '{verb}', state, $5, $6 FROM changed
+	INSERT INTO {history} (at, version, fence, root, generation, key, verb, state, who, why)
+	SELECT now, version, fence, root, {generation}, key, '{verb}', state, $5, $6 FROM changed
 )
 SELECT {columns but outcome}, NULL::text, NULL::bytea, NULL::bytea, now, {durable} FROM changed`
 
@@ -103,7 +103,7 @@ func (r *report) alone(ctx context.Context, c *pgx.Conn) (store.Record, error) {
 
 func (r *report) args() []any {
 	args := []any{
-		uuid(r.held.Root), r.held.Key[:], uuid(r.held.Token), r.held.Fence, text(told(r.Who)), text(told(r.Why)),
+		uuid(r.held.Root), r.held.Key[:], uuid(r.held.Token), r.held.Fence, told(r.Who), told(r.Why),
 	}
 	switch r.Verb {
 	case store.Complete, store.Fail:

@@ -17,6 +17,7 @@ import (
 type row struct {
 	store.Record
 	version int64
+	who     string // claimed last
 }
 
 // read reads what is left of rows, which select {columns} and the clock. It
@@ -41,7 +42,7 @@ func (r *row) scan(rows pgx.Rows, more ...any) error {
 	)
 	columns := []any{
 		(*[16]byte)(&r.Root), &key, &r.Namespace, &r.ScopeKind, &r.ScopeID, &r.Tenant, &r.Operation, &r.Intent,
-		&r.WorkflowID, &r.RunID, &r.Attempt, &scheduled, &fingerprint, &r.Fields,
+		&r.WorkflowID, &r.RunID, &r.Attempt, &r.who, &scheduled, &fingerprint, &r.Fields,
 		(*string)(&r.State), (*[16]byte)(&r.Token), &r.Fence, &r.Generation,
 		(*zeronull.Timestamptz)(&r.Lease), (*zeronull.Timestamptz)(&r.Deadline), (*zeronull.Timestamptz)(&r.Prior),
 		(*int64)(&r.Retention), &r.Created, (*zeronull.Timestamptz)(&r.Finished), (*zeronull.Timestamptz)(&r.Expires),
@@ -66,11 +67,14 @@ func (r *row) scan(rows pgx.Rows, more ...any) error {
 	if format != nil {
 		r.Outcome = &store.Outcome{Format: *format, Data: data, Context: context}
 	}
-	return errors.Join(
+	var activity [timeBytes + len(r.Scheduled)]byte
+	err = errors.Join(
 		fill("key", r.Key[:], key, true),
-		fill("scheduled", r.Scheduled[:], scheduled, false),
+		fill("scheduled", activity[:], scheduled, false),
 		fill("fingerprint", r.Fingerprint[:], fingerprint, false),
 		r.check(data, context))
+	copy(r.Scheduled[:], activity[timeBytes:])
+	return err
 }
 
 // fill copies a digest; an optional one may be null.

@@ -24,7 +24,7 @@ type statements struct {
 // columns are what [row.scan] reads: everything but the outcome, then the outcome.
 const (
 	columnsButOutcome = `root, key, namespace, scope_kind, scope_id, tenant, operation, intent,
-		workflow_id, run_id, attempt, scheduled, fingerprint, fields,
+		workflow_id, run_id, attempt, who, scheduled, fingerprint, fields,
 		state, token, fence, generation, lease, deadline, prior, retention, created, finished, expires, version`
 	columns = columnsButOutcome + `, outcome_format, outcome_data, outcome_context`
 
@@ -63,8 +63,12 @@ func newStatements(schema string) statements {
 		sweep: sql(sweepSQL), expire: sql(expireSQL),
 	}
 	for verb, says := range reports {
-		t.report[verb] = sql(strings.NewReplacer(
-			"{set}", says.set, "{allowed}", says.allowed, "{verb}", string(verb)).Replace(reportSQL))
+		generation := "NULL::integer" // as before
+		if verb == store.NotApplied {
+			generation = "generation"
+		}
+		t.report[verb] = sql(strings.NewReplacer("{set}", says.set, "{allowed}", says.allowed,
+			"{verb}", string(verb), "{generation}", generation).Replace(reportSQL))
 	}
 	return t
 }

@@ -15,27 +15,23 @@ import (
 const claimAllSQL = `
 WITH {clock}, won AS (
 	INSERT INTO {records} (root, key, namespace, scope_kind, scope_id, tenant, operation, intent,
-		workflow_id, run_id, attempt, scheduled, fingerprint, fields, token, retention,
+		workflow_id, run_id, attempt, who, scheduled, fingerprint, fields, token, retention,
 		lease, deadline, expires, created, state, fence, generation, version, dropped)
 	SELECT a.root, a.key, a.namespace, a.scope_kind, a.scope_id, a.tenant, a.operation, a.intent,
-		a.workflow_id, a.run_id, a.attempt, a.scheduled, a.fingerprint, a.fields, a.token, a.retention,
+		a.workflow_id, a.run_id, a.attempt, a.who, a.scheduled, a.fingerprint, a.fields, a.token, a.retention,
 		now + a.lease, now + a.remaining, now + a.retained, now, 'in_flight', 1, 1, 1, false
 	FROM unnest($1::uuid[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-			$9::text[], $10::text[], $11::integer[], $12::bytea[], $13::bytea[], $14::bytea[], $15::uuid[], $16::bigint[],
-			$17::interval[], $18::interval[], $19::interval[])
+			$9::text[], $10::text[], $11::integer[], $12::text[], $13::bytea[], $14::bytea[], $15::bytea[],
+			$16::uuid[], $17::bigint[], $18::interval[], $19::interval[], $20::interval[])
 		AS a (root, key, namespace, scope_kind, scope_id, tenant, operation, intent,
-			workflow_id, run_id, attempt, scheduled, fingerprint, fields, token, retention,
-			lease, remaining, retained), clock
+			workflow_id, run_id, attempt, who, scheduled, fingerprint, fields,
+			token, retention, lease, remaining, retained), clock
 	ON CONFLICT DO NOTHING
-	RETURNING created, token, root, key, attempt, workflow_id, run_id
-), logged AS (
-	INSERT INTO {history} (at, version, fence, token, root, generation, attempt, key,
-		verb, state, workflow_id, run_id, who)
-	SELECT created, 1, 1, token, root, 1, attempt, key, 'claim', 'in_flight', workflow_id, run_id, $20 FROM won
+	RETURNING created, token
 )
 SELECT token, created FROM won`
 
-func (s *Store) claimAll(who string, jobs []*job, found answers) statement {
+func (s *Store) claimAll(jobs []*job, found answers) statement {
 	byToken := make(map[store.Token]*job, len(jobs))
 	for _, j := range jobs {
 		byToken[j.claim.Token] = j
@@ -52,7 +48,8 @@ func (s *Store) claimAll(who string, jobs []*job, found answers) statement {
 		column(jobs, func(j *job) string { return j.claim.WorkflowID }),
 		column(jobs, func(j *job) string { return j.claim.RunID }),
 		column(jobs, func(j *job) int32 { return int32(j.claim.Attempt) }),
-		column(jobs, func(j *job) []byte { return digest(j.claim.Scheduled) }),
+		column(jobs, func(j *job) string { return told(j.claim.Who) }),
+		column(jobs, func(j *job) []byte { return activity(j.claim.Scheduled, j.claim.RunID) }),
 		column(jobs, func(j *job) []byte { return digest(j.claim.Fingerprint) }),
 		column(jobs, func(j *job) []byte { return null(j.claim.Fields) }),
 		column(jobs, func(j *job) pgtype.UUID { return uuid(j.claim.Token) }),
@@ -60,7 +57,6 @@ func (s *Store) claimAll(who string, jobs []*job, found answers) statement {
 		column(jobs, func(j *job) pgtype.Interval { return interval(j.claim.Lease) }),
 		column(jobs, func(j *job) pgtype.Interval { return interval(j.claim.Remaining) }),
 		column(jobs, func(j *job) pgtype.Interval { return retained(j.claim.Retention) }),
-		text(told(who)),
 	}, func(rows pgx.Rows) error {
 		defer rows.Close()
 		for rows.Next() {
@@ -84,13 +80,13 @@ WITH {clock}, changed AS (
 		outcome_format = format, outcome_data = data, outcome_context = context
 	FROM unnest($1::uuid[], $2::bytea[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[],
 			$9::text[], $10::bytea[], $11::bytea[]) WITH ORDINALITY
-		AS said (at_root, at_key, by_token, by_fence, verb, becomes, who, why, format, data, context, n), clock
+		AS said (at_root, at_key, by_token, by_fence, verb, becomes, said_by, why, format, data, context, n), clock
 	WHERE root = at_root AND key = at_key AND token = by_token AND fence = by_fence
 		AND (state = 'in_flight' OR becomes IN ('completed', 'failed') AND state NOT IN ('completed', 'failed'))
-	RETURNING {columns but outcome}, now, n, verb, who, why
+	RETURNING {columns but outcome}, now, n, verb, said_by, why
 ), logged AS (
-	INSERT INTO {history} (at, version, fence, token, root, generation, attempt, key, verb, state, who, why)
-	SELECT now, version, fence, token, root, generation, attempt, key, verb, state, who, why FROM changed
+	INSERT INTO {history} (at, version, fence, root, key, verb, state, who, why)
+	SELECT now, version, fence, root, key, verb, state, said_by, why FROM changed
 )
 SELECT {columns but outcome}, NULL::text, NULL::bytea, NULL::bytea, now, n FROM changed`
 
@@ -111,8 +107,8 @@ func (s *Store) reportAll(jobs []*job, found answers) statement {
 		column(jobs, func(j *job) int64 { return j.report.held.Fence }),
 		column(jobs, func(j *job) string { return string(j.report.Verb) }),
 		column(jobs, func(j *job) string { return string(becomes[j.report.Verb]) }),
-		column(jobs, func(j *job) pgtype.Text { return text(told(j.report.Who)) }),
-		column(jobs, func(j *job) pgtype.Text { return text(told(j.report.Why)) }),
+		column(jobs, func(j *job) string { return told(j.report.Who) }),
+		column(jobs, func(j *job) string { return told(j.report.Why) }),
 		formats, data, contexts,
 	}, func(rows pgx.Rows) error {
 		return each(rows, func(r row, n int) {
@@ -135,7 +131,7 @@ func (s *Store) seenAll(jobs []*job, found answers) statement {
 	return statement{s.text.seenAll, []any{
 		column(jobs, func(j *job) pgtype.UUID { return uuid(j.claim.Root) }),
 		column(jobs, func(j *job) []byte { return j.claim.Key[:] }),
-		column(jobs, func(j *job) []byte { return digest(j.claim.Scheduled) }),
+		column(jobs, func(j *job) []byte { return activity(j.claim.Scheduled, j.claim.RunID) }),
 	}, func(rows pgx.Rows) error {
 		others := answers{}
 		err := each(rows, func(r row, n int) {

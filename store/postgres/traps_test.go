@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -252,24 +251,50 @@ func TestRowThatMakesNoSenseIsCorrupt(t *testing.T) {
 func TestChangeWithoutItsHistoryIsNoChange(t *testing.T) {
 	t.Parallel()
 	s, pool := open(t, postgres.Options{})
-	held := claim(t, s, request()).Claim()
-	_, err := pool.Exec(t.Context(), "ALTER TABLE effectonce.history ADD CHECK (verb NOT IN ('claim', 'complete')) NOT VALID")
+	r := claim(t, s, request())
+	_, err := pool.Exec(t.Context(), "ALTER TABLE effectonce.history ADD CHECK (verb <> 'complete') NOT VALID")
 	require.NoError(t, err)
-	q := request()
-	q.WorkflowID = "secret-argument"
-	_, err = s.Claim(t.Context(), q)
+	c := done("secret-argument")
+	c.Why = "secret-argument"
+	_, err = s.Report(t.Context(), r.Claim(), c)
 	var refused *pgconn.PgError
 	require.True(t, errors.As(err, &refused))
-	require.ErrorContains(t, err, "claim "+q.Key.String())
-	require.False(t, strings.Contains(err.Error(), "secret-argument"), "an error holds an argument")
-	_, err = s.Get(t.Context(), q.Ref)
-	require.ErrorIs(t, err, store.ErrNotFound)
-
-	_, err = s.Report(t.Context(), held, done("x"))
-	require.Error(t, err)
-	got, err := s.Get(t.Context(), held.Ref)
+	require.ErrorContains(t, err, "complete "+r.Key.String())
+	require.NotContains(t, err.Error(), "secret-argument", "an error holds an argument")
+	got, err := s.Get(t.Context(), r.Ref)
 	require.NoError(t, err)
-	require.Equal(t, store.InFlight, got.State)
+	got.Now = r.Now
+	require.Equal(t, r, got)
+}
+
+// The first claim is told from the record for as long as the record says it, and
+// written down by whoever changes that.
+func TestFirstClaimIsInTheHistoryWhateverFollows(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t, postgres.Options{})
+	q := request()
+	q.Who = "first"
+	first := claim(t, s, q)
+	want := first.Log(nil, store.Claimed, "first", "")
+	check := func(n int) {
+		t.Helper()
+		entries, err := s.History(t.Context(), q.Ref)
+		require.NoError(t, err)
+		require.Len(t, entries, n)
+		require.Equal(t, want, entries[0])
+	}
+	check(1)
+	report(t, s, first.Claim(), store.Change{Verb: store.Release})
+	check(2)
+	q = again(q)
+	q.Who, q.RunID = "second", "run-2"
+	report(t, s, claim(t, s, q).Claim(), done("x"))
+	check(4)
+	seen, err := s.Get(t.Context(), q.Ref)
+	require.NoError(t, err)
+	_, err = s.Amend(t.Context(), seen, store.Change{Verb: store.Forget, Who: "operator"})
+	require.NoError(t, err)
+	check(5)
 }
 
 // Once its statements are prepared, a claim is sent at once and answered at once,

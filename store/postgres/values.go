@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"encoding/hex"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -19,6 +20,25 @@ func digest(d store.Digest) []byte {
 		return nil
 	}
 	return d[:]
+}
+
+// timeBytes is how much of a run's ID precedes the digest of a scheduled activity.
+const timeBytes = 6
+
+// activity is how the digest of a scheduled activity is kept. Temporal's run IDs
+// begin with the time, and the digest covers the run ID: what comes with the same
+// digest comes with the same run ID, so equal digests stay equal.
+func activity(scheduled store.Digest, runID string) []byte {
+	if scheduled == (store.Digest{}) {
+		return nil
+	}
+	kept := make([]byte, timeBytes, timeBytes+len(scheduled))
+	if len(runID) == 36 { // 01234567-89ab-…
+		if _, err := hex.Decode(kept, []byte(runID[:8]+runID[9:13])); err != nil {
+			clear(kept)
+		}
+	}
+	return append(kept, scheduled[:]...)
 }
 
 func null(b []byte) []byte {

@@ -21,7 +21,9 @@ CREATE TABLE records (
     attempt         integer     NOT NULL,
     dropped         boolean     NOT NULL, -- finished, and its outcome no longer kept
     key             bytea       NOT NULL CHECK (octet_length(key) = 32),
-    scheduled       bytea       CHECK (octet_length(scheduled) = 32),
+    -- Six bytes of the run's ID, which begins with the time, then the digest: what
+    -- is scheduled together lies together in the index.
+    scheduled       bytea       CHECK (octet_length(scheduled) = 38),
     fingerprint     bytea       CHECK (octet_length(fingerprint) = 32), -- null after forget
     fields          bytea,
     namespace       text        NOT NULL,
@@ -32,6 +34,7 @@ CREATE TABLE records (
     intent          text        NOT NULL,
     workflow_id     text        NOT NULL,
     run_id          text        NOT NULL,
+    who             text        NOT NULL, -- claimed last
 
     version         bigint      NOT NULL, -- grows with every write
     lease           timestamptz,
@@ -56,22 +59,24 @@ CREATE TABLE records (
 CREATE INDEX records_expires ON records (expires) WHERE NOT dropped;
 
 -- What happened to each record, and who did it. Only ever added to, in the
--- statement that changes the record.
+-- statement that changes the record. A record's first claim is the record itself;
+-- it is written down here when another claim or an amendment changes that. Null
+-- means: as in the entry before.
 CREATE TABLE history (
     at          timestamptz NOT NULL,
     version     bigint      NOT NULL, -- the record's; orders its history
     fence       bigint      NOT NULL,
-    token       uuid        NOT NULL,
     root        uuid        NOT NULL,
-    generation  integer     NOT NULL,
-    attempt     integer     NOT NULL,
+    token       uuid,
+    generation  integer,
+    attempt     integer,
     key         bytea       NOT NULL,
     verb        text        NOT NULL,
     state       text        NOT NULL, -- afterwards
-    workflow_id text,                 -- null: as in the entry before
+    workflow_id text,
     run_id      text,
-    who         text,
-    why         text
+    who         text        NOT NULL,
+    why         text        NOT NULL
 ) WITH (
     autovacuum_vacuum_insert_scale_factor = 0.05,
     autovacuum_analyze_scale_factor = 0.02
