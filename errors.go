@@ -12,7 +12,7 @@ var ErrLeaseLost = errors.New("another attempt has taken over this action")
 const (
 	// ErrTypeUnknown: nobody knows whether the effect happened. Retryable, so that
 	// the workflow goes on once the record is resolved; non-retryable if the policy
-	// says FailHeld, and in local activities.
+	// says FailHeld, and in local activities unless it says Rerun.
 	ErrTypeUnknown = "EffectUnknown"
 	// ErrTypeInFlight: another attempt is at work, and waiting for it took too
 	// long. Retryable; non-retryable in local activities.

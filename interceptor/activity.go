@@ -16,7 +16,8 @@ import (
 
 type activityInbound struct {
 	sdkinterceptor.ActivityInboundInterceptorBase
-	ic *Interceptor
+	ic  *Interceptor
+	out *activityOutbound
 }
 
 // call is one attempt of one action: an activity, or a sub-effect of one.
@@ -31,7 +32,7 @@ type call struct {
 	deadline time.Time
 	ran      bool // the body ran in this attempt
 	shadowed bool // only watched
-	beat     *heartbeat
+	out      *activityOutbound
 	encoded  *commonpb.Payloads // what this attempt's body returned, once it is encoded
 	subs     sync.Map           // keys of the sub-effects of this attempt
 }
@@ -58,6 +59,10 @@ func (a *activityInbound) ExecuteActivity(ctx context.Context, in *sdkintercepto
 		return a.Next.ExecuteActivity(ctx, in)
 	}
 	is, err := a.ic.classifyCall(ctx, activity.GetInfo(ctx).ActivityType.Name, in.Args)
+	if err != nil && a.ic.opts.Shadow {
+		activity.GetLogger(ctx).Warn("effectonce: shadow: would be refused", "error", err)
+		return a.Next.ExecuteActivity(ctx, in)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +78,11 @@ func (a *activityInbound) ExecuteActivity(ctx context.Context, in *sdkintercepto
 	if err != nil {
 		return nil, err
 	}
+<<<<<<< HEAD
 	c.body = a.Next
+=======
+	c.body, c.out = a.Next.ExecuteActivity, a.out
+>>>>>>> a03cf9d (interceptor: attacks closed)
 	return c.answer(ctx)
 }
 
@@ -140,7 +149,10 @@ func (c *call) claim(ctx context.Context) (store.Record, error) {
 
 // adopt goes on with the record that this scheduled activity already has.
 func (c *call) adopt(rec store.Record) {
-	c.request.Ref, c.request.Fingerprint, c.request.Fields = rec.Ref, rec.Fingerprint, rec.Fields
+	c.request.Ref = rec.Ref
+	if rec.Fingerprint != (store.Digest{}) { // else it was forgotten: any input may follow
+		c.request.Fingerprint, c.request.Fields = rec.Fingerprint, rec.Fields
+	}
 }
 
 // takeOver claims an action whose outcome is unknown. excluded says that the effect

@@ -80,7 +80,10 @@ func (co *Completer) Complete(ctx context.Context, handle string, result any) er
 	if err != nil {
 		return err
 	}
-	o := c.encodeResult(ctx, result)
+	o, err := c.encodeResult(ctx, result)
+	if err != nil {
+		return fmt.Errorf("effectonce: complete %s: %w", h.Claim.Key, err)
+	}
 	rec, err := co.ic.store.Report(ctx, h.Claim, store.Change{Verb: store.Complete, Outcome: o, Who: co.ic.opts.Worker, Why: "completed by the outside system"})
 	if err != nil {
 		return fmt.Errorf("effectonce: complete %s: %w", h.Claim.Key, err)
@@ -106,6 +109,7 @@ func (co *Completer) Fail(ctx context.Context, handle string, err error) error {
 		return openErr
 	}
 	end := classify(c.policy, nil, err, false)
+	end.err = c.encodable(end.err)
 	change := store.Change{Verb: end.verb, Settle: co.ic.opts.Settle, Who: co.ic.opts.Worker, Why: "failed by the outside system"}
 	switch end.verb {
 	case store.NotApplied:

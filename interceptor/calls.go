@@ -2,9 +2,12 @@ package interceptor
 
 import (
 	"encoding/hex"
+	"errors"
 	"slices"
 	"strconv"
 
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/effectonce/effectonce/canon"
@@ -15,17 +18,26 @@ import (
 // calls numbers the equal calls of one run, so that the third of three equal
 // reminders is a third action. It lives in the run's interceptor and changes only
 // with the workflow's own progress: replays give the same numbers.
-type calls map[string]*equalCalls
+type calls struct {
+	numbers map[string]*numbers
+	open    []openCall
+	again   func(error) bool // whether a number is given again after this error
+}
 
-type equalCalls struct {
+// numbers are those of equal calls.
+type numbers struct {
 	next int
 	free []int
-	open []openCall
 }
 
 type openCall struct {
+	of     *numbers
 	number int
 	future workflow.Future
+}
+
+func newCalls(again func(error) bool) calls {
+	return calls{numbers: map[string]*numbers{}, again: again}
 }
 
 // take returns the number of the next equal call, and a function to be given the
@@ -33,30 +45,41 @@ type openCall struct {
 //
 // A number whose call ended in an error is given again: a loop that retries by hand
 // is a retry. Whether a call has ended is looked at here, not in a goroutine of its
-// own: the workflow must not be able to make its next call first.
-func (c calls) take(ctx workflow.Context, equal string) (number int, opened func(workflow.Future)) {
-	e := c[equal]
-	if e == nil {
-		e = &equalCalls{next: 1}
-		c[equal] = e
-	}
-	e.open = slices.DeleteFunc(e.open, func(o openCall) bool {
+// own: the workflow must not be able to make its next call first. All open calls are
+// looked at, because a future that is kept keeps its result.
+func (c *calls) take(ctx workflow.Context, equal string) (number int, opened func(workflow.Future)) {
+	c.open = slices.DeleteFunc(c.open, func(o openCall) bool {
 		if !o.future.IsReady() {
 			return false
 		}
-		if o.future.Get(ctx, nil) != nil {
-			e.free = append(e.free, o.number)
+		if err := o.future.Get(ctx, nil); err != nil && c.again(err) {
+			o.of.free = append(o.of.free, o.number)
 		}
 		return true
 	})
-	if len(e.free) > 0 {
-		slices.Sort(e.free)
-		number, e.free = e.free[0], e.free[1:]
-	} else {
-		number = e.next
-		e.next++
+	n := c.numbers[equal]
+	if n == nil {
+		n = &numbers{next: 1}
+		c.numbers[equal] = n
 	}
-	return number, func(f workflow.Future) { e.open = append(e.open, openCall{number, f}) }
+	if len(n.free) > 0 {
+		slices.Sort(n.free)
+		number, n.free = n.free[0], n.free[1:]
+	} else {
+		number = n.next
+		n.next++
+	}
+	return number, func(f workflow.Future) { c.open = append(c.open, openCall{n, number, f}) }
+}
+
+// afterAnyError is for activities.
+func afterAnyError(error) bool { return true }
+
+// afterNoStart is for child workflows: only one that never came to be is no child.
+func afterNoStart(err error) bool {
+	var started *temporal.ChildWorkflowExecutionAlreadyStartedError
+	var inTests *serviceerror.WorkflowExecutionAlreadyStarted // what the test environment says
+	return errors.As(err, &started) || errors.As(err, &inTests)
 }
 
 // equality returns a text that two calls of one run share iff they are equal, or

@@ -36,14 +36,18 @@ func classify(p Policy, result any, err error, done bool) conclusion {
 	}
 	m, bare := mark.Of(err)
 	c := conclusion{err: bare}
+	says := m.Meaning
+	if says == mark.None { // the body knows more than the policy
+		says = p.meaning(bare)
+	}
 	switch {
-	case m.Meaning == mark.Applied:
+	case says == mark.Applied:
 		c.verb, c.result = store.Complete, m.Value
-	case m.Meaning == mark.NotApplied || listed(bare, p.NotAppliedTypes):
+	case says == mark.NotApplied:
 		c.verb = store.NotApplied
-	case m.Meaning == mark.Final || listed(bare, p.FinalTypes):
+	case says == mark.Final:
 		c.verb = store.Fail
-	case m.Meaning == mark.Unknown || p.Unknown.kind != rerun:
+	case says == mark.Unknown || p.Unknown.kind != rerun:
 		// Anything that is not nil may hide an effect: EOF, a reset connection and a
 		// 502 are the commonest lost answers and look like plain errors.
 		c.verb = store.MarkUnknown
@@ -58,7 +62,15 @@ func isCancellation(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || temporal.IsCanceledError(err)
 }
 
-func listed(err error, types []string) bool {
+// meaning is what the policy's lists say about an error without a mark.
+func (p Policy) meaning(err error) mark.Meaning {
 	var app *temporal.ApplicationError
-	return errors.As(err, &app) && slices.Contains(types, app.Type())
+	switch {
+	case !errors.As(err, &app):
+	case slices.Contains(p.NotAppliedTypes, app.Type()):
+		return mark.NotApplied
+	case slices.Contains(p.FinalTypes, app.Type()):
+		return mark.Final
+	}
+	return mark.None
 }

@@ -39,24 +39,27 @@ type situation struct {
 func decide(rec store.Record, s situation) decision {
 	q := s.request
 	sameCall := rec.Scheduled == q.Scheduled && q.Scheduled != store.Digest{}
+	// Who completed the action itself, and did not hear of it, must not do it again
+	// because a dedupe window is over.
+	reopens := s.forget && !sameCall && !s.ran && windowOver(rec)
 	differs := rec.Fingerprint != q.Fingerprint && rec.Fingerprint != store.Digest{}
 	switch {
 	case rec.Key != q.Key || differs && sameCall:
 		return adopt
 	case differs:
 		return mismatch
+	case rec.Done() && reopens:
+		return reopen
 	case rec.Done() && !rec.Expired():
 		return replay
 	case rec.State == store.InFlight && rec.Token == q.Token && !s.ran:
 		return run // even if the answer took longer than the lease: nobody took over
 	case rec.Live():
 		return wait
-	case s.ran:
-		return giveWay
-	case rec.Done() && s.forget:
-		return reopen
 	case rec.Done():
 		return outcomeExpired
+	case s.ran:
+		return giveWay
 	case rec.State == store.Free:
 		return claimAgain
 	}
@@ -67,4 +70,11 @@ func decide(rec store.Record, s situation) decision {
 		return ask
 	}
 	return held
+}
+
+// windowOver reports whether the outcome of a finished record need not be kept any
+// longer, whether or not anybody has dropped it yet.
+func windowOver(rec store.Record) bool {
+	_, droppable := rec.AfterExpire(rec.Now)
+	return droppable || rec.Expired()
 }

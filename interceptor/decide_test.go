@@ -26,15 +26,20 @@ func TestDecide(t *testing.T) {
 					for _, scheduled := range []string{"same", "other", "none"} {
 						for _, otherKey := range []bool{false, true} {
 							for _, unknown := range []unknownKind{rerun, reconcile, hold} {
-								for _, forget := range []bool{false, true} {
+								for _, forget := range []string{"", "outcome dropped", "outcome not dropped yet"} {
 									for _, ran := range []bool{false, true} {
 										q := store.Request{Ref: store.Ref{Key: key.Key{1}}, Token: mine, Fingerprint: store.Digest{1}, Scheduled: store.Digest{7}}
 										rec := store.Record{Ref: q.Ref, State: state, Token: token, Fingerprint: store.Digest{1}, Now: now, Lease: now.Add(time.Second)}
 										if over {
 											rec.Lease = now
 										}
-										if rec.Done() && !over {
+										if rec.Done() && (!over || forget == "outcome not dropped yet") {
 											rec.Outcome = &store.Outcome{Format: "x"}
+										}
+										if rec.Retention = 2 * time.Second; over {
+											rec.Finished, rec.Expires = now.Add(-rec.Retention), now
+										} else {
+											rec.Finished, rec.Expires = now.Add(-rec.Retention).Add(1), now
 										}
 										switch fingerprint {
 										case "other":
@@ -53,9 +58,9 @@ func TestDecide(t *testing.T) {
 										if otherKey {
 											rec.Key = key.Key{2}
 										}
-										name := fmt.Sprintf("%s over=%t mine=%t fp=%s sched=%s otherKey=%t %s forget=%t ran=%t",
+										name := fmt.Sprintf("%s over=%t mine=%t fp=%s sched=%s otherKey=%t %s forget=%q ran=%t",
 											state, over, token == mine, fingerprint, scheduled, otherKey, unknown, forget, ran)
-										got := decide(rec, situation{request: q, unknown: unknown, forget: forget, ran: ran})
+										got := decide(rec, situation{request: q, unknown: unknown, forget: forget != "", ran: ran})
 										seen[got]++
 
 										done := state == store.Completed || state == store.Failed
@@ -66,18 +71,18 @@ func TestDecide(t *testing.T) {
 											want = adopt
 										case fingerprint == "other":
 											want = mismatch
-										case done && !over:
+										case done && over && forget != "" && scheduled != "same" && !ran:
+											want = reopen
+										case done && rec.Outcome != nil:
 											want = replay
+										case done:
+											want = outcomeExpired
 										case state == store.InFlight && token == mine && !ran:
 											want = run
 										case live:
 											want = wait
 										case ran:
 											want = giveWay
-										case done && forget:
-											want = reopen
-										case done:
-											want = outcomeExpired
 										case state == store.Free:
 											want = claimAgain
 										case unknown == rerun:
@@ -98,6 +103,9 @@ func TestDecide(t *testing.T) {
 										}
 										if unknown == hold {
 											require.NotContains(t, []decision{takeOver, ask}, got, "held is held: "+name)
+										}
+										if scheduled == "same" {
+											require.NotEqual(t, reopen, got, "a call that was completed is not run again: "+name)
 										}
 										if got == run {
 											require.Equal(t, mine, rec.Token, name)

@@ -47,7 +47,9 @@ func (c *call) fit(delay time.Duration) time.Duration {
 // seen; retry is when to look again.
 func (c *call) errUnknown(rec store.Record, cause error, retry time.Duration, what string) error {
 	return c.fail(failure{
-		errType: effectonce.ErrTypeUnknown, final: c.policy.FailHeld || c.info.IsLocalActivity, retry: retry, cause: cause,
+		errType: effectonce.ErrTypeUnknown, retry: retry, cause: cause,
+		// A local activity that is held would fill the history; one that may rerun goes on.
+		final: c.policy.FailHeld || c.info.IsLocalActivity && c.policy.Unknown.kind != rerun,
 	}, "outcome unknown: %s (claimed by %s run %s attempt %d). Find out whether the effect happened and resolve the key",
 		what, rec.WorkflowID, rec.RunID, rec.Attempt)
 }

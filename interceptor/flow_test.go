@@ -243,23 +243,6 @@ func TestMismatch_TheSameExplicitKeyWithAnotherAmountIsRefusedBeforeTheBody(t *t
 	require.Equal(t, 1, w.runs())
 }
 
-func TestDrift_ADeployThatRenamesAFieldBetweenTwoAttemptsRunsNothingTwice(t *testing.T) {
-	t.Parallel()
-	deployed := false
-	p := interceptor.Policy{Scope: effectonce.Run, Unknown: interceptor.Hold(), Key: func(context.Context, []any) (string, error) {
-		if deployed {
-			return "new key", nil
-		}
-		return "old key", nil
-	}}
-	w := newWorld(t, p, succeed)
-	first := result(t, w.run(chargeOnce(order7, 1)))
-	deployed = true
-	require.Equal(t, first, result(t, w.run(chargeOnce(order7, 1))), "same run, same activity ID: the same scheduled activity")
-	require.Equal(t, 1, w.runs())
-	require.Len(t, w.records(), 1)
-}
-
 func TestInput_ThatCannotBeCanonicalisedRunsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, interceptor.Policy{Scope: effectonce.Run, Unknown: interceptor.Hold()}, succeed)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
@@ -32,6 +33,7 @@ type header struct {
 	Cron       bool   `json:"cron,omitempty"`        // sent by a cron workflow
 	UnstableID bool   `json:"unstable_id,omitempty"` // sent by a child with a generated workflow ID
 	Unreadable string `json:"unreadable,omitempty"`  // why the workflow's own header could not be read
+	Invalid    string `json:"invalid,omitempty"`     // what a workflow said that cannot be sent
 
 	// For workflows.
 	Kind   startKind `json:"kind,omitempty"`
@@ -50,6 +52,14 @@ var errNewerHeader = errors.New("its version is newer than this worker understan
 
 func (h header) payload() (*commonpb.Payload, error) {
 	h.Version = headerVersion
+	// JSON would make one text of two that are not valid.
+	for _, said := range []struct{ what, text string }{
+		{"tenant", h.Tenant}, {"agent", h.Agent}, {"intent", h.Intent}, {"action ID", h.ActionID},
+	} {
+		if !utf8.ValidString(said.text) {
+			h.Invalid = "the " + said.what + " is not valid UTF-8"
+		}
+	}
 	return converter.GetDefaultDataConverter().ToPayload(h)
 }
 

@@ -64,7 +64,7 @@ func (c *call) count(ctx context.Context, kind decision, rec store.Record) {
 	}
 	c.tell(ctx, kind, d)
 	if c.ic.opts.OnDecision != nil {
-		c.ic.opts.OnDecision(ctx, d)
+		c.hook(ctx, d)
 	}
 }
 
@@ -92,6 +92,16 @@ func metricTags(activityType string) map[decision]map[string]string {
 		tags[d] = map[string]string{"activity_type": activityType, "decision": string(d)}
 	}
 	return tags
+}
+
+// hook calls OnDecision. One that panics must not end an attempt that has a claim.
+func (c *call) hook(ctx context.Context, d Decision) {
+	defer func() {
+		if p := recover(); p != nil {
+			activity.GetLogger(ctx).Error("effectonce: OnDecision panicked", "key", d.Key.String(), "decision", d.Kind, "panic", p)
+		}
+	}()
+	c.ic.opts.OnDecision(ctx, d)
 }
 
 // repeats reports whether a call meets the record of another one.

@@ -44,7 +44,9 @@ func (ic *Interceptor) scopeOf(ctx context.Context, info activity.Info, want eff
 	case err != nil:
 		return refuse(effectonce.ErrTypeHeader, "%v. Deploy this worker with the version that the scheduling worker has", err)
 	case h.Unreadable != "":
-		return refuse(effectonce.ErrTypeHeader, "the workflow could not read its own: %s. Deploy the workflow's worker with a newer version", h.Unreadable)
+		return refuse(effectonce.ErrTypeHeader, "the workflow could not read its own: %s. Deploy the workflow's worker with a newer version, then reset the workflow", h.Unreadable)
+	case h.Invalid != "":
+		return scope{}, errRefused(name, effectonce.ErrTypeInput, true, "%s", h.Invalid)
 	}
 	s := scope{kind: string(want), header: h}
 	switch want {
@@ -84,13 +86,15 @@ func (ic *Interceptor) scopeOf(ctx context.Context, info activity.Info, want eff
 	case !sent:
 		activity.GetMetricsHandler(ctx).Counter(metricWithoutHeader).Inc(1)
 		activity.GetLogger(ctx).Warn("effectonce: no header: the key holds for retries of this scheduled activity, not for resets")
-		d, err := key.Digest("effectonce/scheduled", info.Namespace, info.WorkflowExecution.ID, info.WorkflowExecution.RunID, info.ActivityID)
+		d, err := scheduledAs(info)
 		if err != nil {
 			return scope{}, errRefused(name, effectonce.ErrTypeInput, true, "%v", err)
 		}
 		return scope{kind: scopeScheduled, id: hex.EncodeToString(d[:]), root: cluster(info.WorkflowExecution.RunID)}, nil
 	case want == effectonce.Chain && h.Cron:
 		return refuse(effectonce.ErrTypeScope, "scope chain in a cron workflow: every tick would be answered from the first one. Use scope run")
+	case h.Root == "" || h.Chain == "":
+		return refuse(effectonce.ErrTypeHeader, "the header names no root")
 	case want == effectonce.Chain:
 		s.id, s.root = h.Chain, cluster(h.Chain)
 	default:
@@ -118,7 +122,7 @@ func (ic *Interceptor) derive(ctx context.Context, p Policy, in *sdkinterceptor.
 		Lease: p.Lease, Retention: p.Retention, Who: ic.opts.Worker,
 	}
 	if info.IsWorkflowActivity() && !info.IsLocalActivity {
-		d, err := key.Digest("effectonce/scheduled", info.Namespace, info.WorkflowExecution.ID, info.WorkflowExecution.RunID, info.ActivityID)
+		d, err := scheduledAs(info)
 		if err != nil {
 			return nil, errRefused(name, effectonce.ErrTypeInput, true, "%v", err)
 		}
@@ -180,6 +184,17 @@ func (c *call) identify(ctx context.Context, name string, h header) error {
 	c.request.Fingerprint = sha256.Sum256(split.Fingerprint)
 	c.request.Fields = encodeDigests(split.Digests)
 	return nil
+}
+
+// scheduledAs names one scheduled activity: all its attempts, and nothing else. Its ID
+// alone does not: a workflow may use an ID again once the activity has ended.
+func scheduledAs(info activity.Info) (key.Key, error) {
+	at := "" // a local activity is scheduled anew when its workflow task is repeated
+	if !info.IsLocalActivity {
+		at = info.ScheduledTime.UTC().Format(time.RFC3339Nano)
+	}
+	return key.Digest("effectonce/scheduled",
+		info.Namespace, info.WorkflowExecution.ID, info.WorkflowExecution.RunID, info.ActivityID, at)
 }
 
 func (ic *Interceptor) namespace(info activity.Info) string {

@@ -11,6 +11,7 @@ import (
 	failurepb "go.temporal.io/api/failure/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/effectonce/effectonce"
@@ -65,25 +66,30 @@ func (c *call) failureConverter(e encodingContext) converter.FailureConverter {
 
 // encodeResult turns what a body returned into an outcome, before it is recorded: a
 // result that cannot be encoded must not make the effect repeat. A codec that is not
-// reachable just now is tried again, within RecordTimeout.
-func (c *call) encodeResult(ctx context.Context, result any) *store.Outcome {
+// reachable just now is tried again, within RecordTimeout; it is an error if that was
+// not long enough.
+func (c *call) encodeResult(ctx context.Context, result any) (*store.Outcome, error) {
 	own := contextOf(c.info)
 	bound, err := own.bytes()
 	if err != nil {
-		return lost(err)
+		return lost(err), nil
 	}
 	payloads, ok := result.(*commonpb.Payloads) // local activities in the test environment come encoded
 	if !ok && result != nil {
-		if payloads, err = c.toPayloads(ctx, own, result); err != nil {
-			return lost(err)
+		payloads, err = c.toPayloads(ctx, own, result)
+		switch {
+		case errors.Is(err, converter.ErrUnableToEncode):
+			return lost(err), nil
+		case err != nil:
+			return nil, fmt.Errorf("encode the result: %w", err)
 		}
 	}
 	data, err := proto.Marshal(payloads)
 	if err != nil {
-		return lost(err)
+		return lost(err), nil
 	}
 	c.encoded = payloads
-	return &store.Outcome{Format: outcome.Result, Data: data, Context: bound}
+	return &store.Outcome{Format: outcome.Result, Data: data, Context: bound}, nil
 }
 
 // toPayloads encodes a result, and tries again while the codec is not reachable.
@@ -115,18 +121,33 @@ func lost(err error) *store.Outcome {
 	return &store.Outcome{Format: outcome.Lost, Data: []byte(err.Error())}
 }
 
-// encodeFailure turns a final error into an outcome.
-func (c *call) encodeFailure(failed error) (out *store.Outcome) {
+// encodable returns an error that Temporal can be told: the SDK panics on details that
+// cannot be encoded, and then tells nothing at all. Such an error loses its details and
+// its cause.
+func (c *call) encodable(err error) (told error) {
+	defer func() {
+		if p := recover(); p == nil {
+			return
+		}
+		message, errType, options := err.Error(), "", temporal.ApplicationErrorOptions{}
+		var app *temporal.ApplicationError
+		if errors.As(err, &app) {
+			message, errType = app.Message(), app.Type()
+			options = temporal.ApplicationErrorOptions{NonRetryable: app.NonRetryable(), NextRetryDelay: app.NextRetryDelay(), Category: app.Category()}
+		}
+		told = temporal.NewApplicationErrorWithOptions(message, errType, options)
+	}()
+	c.failureConverter(contextOf(c.info)).ErrorToFailure(err)
+	return err
+}
+
+// encodeFailure turns a final error, which must be encodable, into an outcome.
+func (c *call) encodeFailure(failed error) *store.Outcome {
 	own := contextOf(c.info)
 	bound, err := own.bytes()
 	if err != nil {
 		return lost(err)
 	}
-	defer func() { // the SDK panics on details that cannot be encoded
-		if p := recover(); p != nil {
-			out = lost(fmt.Errorf("the failure converter panicked: %v", p))
-		}
-	}()
 	f := c.failureConverter(own).ErrorToFailure(failed)
 	if f.GetApplicationFailureInfo() == nil {
 		// The server accepts nothing else from an activity.
@@ -170,6 +191,9 @@ func (c *call) tooLarge(o *store.Outcome) error {
 // the bytes: the SDK changes what it is given.
 func (c *call) replay(ctx context.Context, rec store.Record) (any, error) {
 	o := rec.Outcome
+	if o == nil { // dropped since it was recorded
+		return nil, c.errExpired(rec)
+	}
 	if o.Format != outcome.Failure {
 		if err := c.tooLarge(o); err != nil {
 			return nil, err

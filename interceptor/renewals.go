@@ -95,7 +95,8 @@ func (r *renewals) renew(o *round) {
 		return
 	}
 	start := time.Now()
-	ctx, cancel := context.WithTimeout(context.Background(), o.lease)
+	// One answer that never comes must leave time for another try within the lease.
+	ctx, cancel := context.WithTimeout(context.Background(), o.lease/3)
 	defer cancel()
 	gone, err := r.store.Renew(ctx, o.lease, claims)
 

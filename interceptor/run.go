@@ -19,15 +19,24 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, refused *
 	if err := context.Cause(ctx); err != nil {
 		// Too late to start. Nothing was sent: the next attempt may go on at once.
 		_, reportErr := c.report(ctx, held, store.Change{Verb: store.Release, Who: c.request.Who, Why: "not started"})
-		return nil, nil, errors.Join(err, reportErr)
+		if reportErr != nil {
+			err = errors.Join(err, reportErr)
+		}
+		return nil, nil, err
 	}
 
-	// 5. Run the body.
-	result, err = c.runBody(ctx, rec)
+	// 5. Run the body, with the lease renewed until its outcome is recorded.
+	bodyCtx, r := c.start(ctx, rec)
+	defer r.end()
+	result, err = c.body(bodyCtx, c.in)
 
 	// 6. Classify and encode, before anything is recorded.
 	end := classify(c.policy, result, err, ctx.Err() != nil)
+	if end.verb == store.Fail {
+		end.err = c.encodable(end.err)
+	}
 	change := c.change(ctx, end)
+	r.concluded = true
 
 	// 7. Record.
 	start := time.Now()
@@ -65,7 +74,11 @@ func (c *call) change(ctx context.Context, end conclusion) store.Change {
 	change := store.Change{Verb: end.verb, Settle: c.ic.opts.Settle, Who: c.request.Who}
 	switch end.verb {
 	case store.Complete:
-		change.Outcome = c.encodeResult(ctx, end.result)
+		o, err := c.encodeResult(ctx, end.result)
+		if err != nil {
+			o = lost(err) // nobody else has the result
+		}
+		change.Outcome = o
 	case store.Fail:
 		change.Outcome = c.encodeFailure(end.err)
 	case store.Suspend:
@@ -82,29 +95,34 @@ type running struct {
 	generation int
 	release    func()
 	cancel     context.CancelCauseFunc
-	returned   bool
+	concluded  bool // what is to be recorded is known
 }
 
-// runBody runs the body with its lease renewed. A renewal that fails is not a loss: the
-// body is cancelled only if the store says that the claim is gone.
-func (c *call) runBody(ctx context.Context, rec store.Record) (any, error) {
+// start returns the context for the body, and has the lease renewed until end. A renewal
+// that fails is not a loss: the body is cancelled only if the store says that the claim
+// is gone.
+func (c *call) start(ctx context.Context, rec store.Record) (context.Context, *running) {
 	r := &running{call: c, ctx: ctx, claim: rec.Claim(), generation: rec.Generation}
 	ctx, r.cancel = context.WithCancelCause(current.With(ctx, current.Action{
 		Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence, Sub: r.sub, Handle: r.handle,
 	}))
 	r.release = c.ic.renewals.keep(r.claim, c.policy.Lease, c.deadline.Add(c.policy.Lease), r.cancel)
+<<<<<<< HEAD
 	defer r.end()
 	result, err := c.body.ExecuteActivity(ctx, c.in)
 	r.returned = true
 	return result, err
+=======
+	return ctx, r
+>>>>>>> a03cf9d (interceptor: attacks closed)
 }
 
-// end ends the lease's renewal. A body that panics or exits its goroutine leaves the
-// outcome unknown; the panic goes on untouched.
+// end ends the lease's renewal. A body or Veto that panics or exits its goroutine leaves
+// the outcome unknown; the panic goes on untouched.
 func (r *running) end() {
-	r.release()
-	r.cancel(nil)
-	if r.returned {
+	defer r.cancel(nil)
+	defer r.release()
+	if r.concluded {
 		return
 	}
 	_, err := r.report(r.ctx, r.claim, store.Change{Verb: store.MarkUnknown, Who: r.request.Who, Why: "the body panicked"})

@@ -2,6 +2,7 @@ package interceptor
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -19,7 +20,8 @@ const shadowTimeout = 10 * time.Second
 // have decided: under keys of its own, so that enforcing later starts afresh. It never
 // answers, never refuses, and never lets the body wait for the store.
 func (a *activityInbound) shadow(ctx context.Context, is classified, in *sdkinterceptor.ExecuteActivityInput) (any, error) {
-	c, err := a.ic.derive(ctx, is.policy, in, is.args)
+	var c *call
+	err := quietly(func() (err error) { c, err = a.ic.derive(ctx, is.policy, in, is.args); return err })
 	if err == nil {
 		c.request.ScopeKind = "shadow:" + c.request.ScopeKind
 		c.request.Scheduled = store.Digest{} // drift is for records that answer
@@ -35,8 +37,18 @@ func (a *activityInbound) shadow(ctx context.Context, is classified, in *sdkinte
 	a.ic.shadows.Go(func() { c.follow(context.WithoutCancel(ctx), done, &verb) })
 	defer close(done)
 	result, err := a.Next.ExecuteActivity(ctx, in)
-	verb = classify(c.policy, result, err, ctx.Err() != nil).verb
+	_ = quietly(func() error { verb = classify(c.policy, result, err, ctx.Err() != nil).verb; return nil })
 	return result, err
+}
+
+// quietly calls what belongs to a policy. Its panic is not the activity's.
+func quietly(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the policy panicked: %v", p)
+		}
+	}()
+	return f()
 }
 
 // follow claims while the body runs, and reports verb once it is done.

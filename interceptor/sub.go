@@ -72,7 +72,7 @@ func (r *running) deriveSub(operation string, input any) (*call, error) {
 	p := r.policy
 	p.Operation, p.Unknown, p.Veto = operation, unknown, nil
 	s := &call{
-		ic: r.ic, info: r.info, policy: p, deadline: r.deadline,
+		ic: r.ic, out: r.out, info: r.info, policy: p, deadline: r.deadline,
 		in: &sdkinterceptor.ExecuteActivityInput{}, args: []any{input}, request: r.request,
 	}
 	s.request.Key, s.request.Fingerprint, s.request.Fields = k, sha256.Sum256(text), nil

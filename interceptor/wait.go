@@ -6,9 +6,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/converter"
-
 	"github.com/effectonce/effectonce"
 	"github.com/effectonce/effectonce/internal/current"
 	"github.com/effectonce/effectonce/store"
@@ -45,7 +42,7 @@ func (c *call) wait(ctx context.Context, rec store.Record) (store.Record, error)
 		case err != nil:
 			continue // no answer is no news
 		}
-		if rec = now; !rec.Live() || rec.Token == c.request.Token {
+		if rec = now; !rec.Live() || rec.Token == c.request.Token && !c.ran {
 			return rec, nil
 		}
 	}
@@ -64,9 +61,11 @@ func (c *call) reconcile(ctx context.Context, rec store.Record) (store.Record, e
 	case err != nil:
 		return rec, c.errUnknown(rec, err, c.policy.HeldRetry, "asking the outside system failed")
 	case answer.verdict == applied:
-		return c.amend(ctx, rec, store.Change{
-			Verb: store.Complete, Outcome: c.encodeResult(ctx, answer.result), Who: c.request.Who, Why: "reconciled: applied",
-		})
+		found, err := c.encodeResult(ctx, answer.result)
+		if err != nil { // the outside system can be asked again
+			return rec, c.errUnknown(rec, err, c.policy.HeldRetry, "applied, but the result cannot be recorded")
+		}
+		return c.amend(ctx, rec, store.Change{Verb: store.Complete, Outcome: found, Who: c.request.Who, Why: "reconciled: applied"})
 	case answer.verdict == cannotTell:
 		return rec, c.errUnknown(rec, nil, c.policy.HeldRetry, "the outside system cannot tell: "+answer.why)
 	}
@@ -102,44 +101,6 @@ func (c *call) settle(ctx context.Context, rec store.Record, left time.Duration)
 		return err
 	})
 	return now, err
-}
-
-// heartbeat is what the last attempt's body said about its progress.
-type heartbeat struct{ details []any }
-
-// keepAlive heartbeats while we wait, with the details of the body's last attempt:
-// a heartbeat without them would wipe them out.
-func (c *call) keepAlive(ctx context.Context) {
-	if c.info.HeartbeatTimeout <= 0 || c.info.IsLocalActivity {
-		return
-	}
-	if c.beat == nil {
-		c.beat = &heartbeat{details: lastDetails(ctx)}
-	}
-	activity.RecordHeartbeat(ctx, c.beat.details...)
-}
-
-// lastDetails returns the heartbeat details of the attempt before, undecoded. Their
-// number is not known: reading too many is an error.
-func lastDetails(ctx context.Context) []any {
-	if !activity.HasHeartbeatDetails(ctx) {
-		return nil
-	}
-	const most = 16
-	for n := most; n > 0; n-- {
-		raw := make([]converter.RawValue, n)
-		into, details := make([]any, n), make([]any, n)
-		for i := range raw {
-			into[i] = &raw[i]
-		}
-		if activity.GetHeartbeatDetails(ctx, into...) == nil {
-			for i := range raw {
-				details[i] = raw[i]
-			}
-			return details
-		}
-	}
-	return nil
 }
 
 // backoff spaces polls: 20 ms, growing by half to 1 s, with jitter, so that waiters

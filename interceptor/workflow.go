@@ -20,7 +20,7 @@ type workflowInbound struct {
 
 // Init puts the outbound side, which knows the run, into the chain.
 func (w *workflowInbound) Init(outbound sdkinterceptor.WorkflowOutboundInterceptor) error {
-	w.out = &workflowOutbound{calls: calls{}, children: map[string]int{}}
+	w.out = &workflowOutbound{calls: newCalls(afterAnyError), children: newCalls(afterNoStart)}
 	w.out.Next = outbound
 	return w.Next.Init(w.out)
 }
@@ -50,7 +50,7 @@ type workflowOutbound struct {
 	unreadable string
 
 	calls    calls
-	children map[string]int
+	children calls
 }
 
 // ExecuteActivity adds the header of one activity call.
@@ -101,12 +101,13 @@ func (w *workflowOutbound) ExecuteChildWorkflow(ctx workflow.Context, childType 
 	info := workflow.GetInfo(ctx)
 	h := w.ambient(ctx)
 	r := rootsOf(info, w.start, w.startOK)
-	equal := childType + "\x00" + id
-	w.children[equal]++
-	r = r.ofChild(childType, id, w.children[equal])
+	number, opened := w.children.take(ctx, derive(r.run, "equal", childType, id))
+	r = r.ofChild(childType, id, number)
 	h.Kind, h.Root, h.Chain, h.Unreadable = startOfChild, r.run, r.chain, w.unreadable
 	w.send(ctx, h)
-	return w.Next.ExecuteChildWorkflow(ctx, childType, args...)
+	f := w.Next.ExecuteChildWorkflow(ctx, childType, args...)
+	opened(f.GetChildWorkflowExecution())
+	return f
 }
 
 // NewContinueAsNewError gives the next run its root.
@@ -137,6 +138,8 @@ func (w *workflowOutbound) ambient(ctx workflow.Context) header {
 	return header{
 		Tenant: cmp.Or(ambient.From(ctx, ambient.Tenant), w.start.Tenant),
 		Agent:  cmp.Or(ambient.From(ctx, ambient.Agent), w.start.Agent),
+
+		Invalid: w.start.Invalid,
 	}
 }
 

@@ -81,7 +81,7 @@ func (saying) ExtractToWorkflow(ctx workflow.Context, _ workflow.HeaderReader) (
 // retried, and nothing runs.
 func TestHeaderOfANewerVersionOrGarbage(t *testing.T) {
 	t.Parallel()
-	for name, text := range map[string]string{"Newer": `{"v":99,"root":"r"}`, "Garbage": `{"v":`, "NoVersion": `{}`} {
+	for name, text := range map[string]string{"Newer": `{"v":99,"root":"r"}`, "Garbage": `{"v":`, "NoVersion": `{}`, "NoRoot": `{"v":1}`} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t)

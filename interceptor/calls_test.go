@@ -1,0 +1,50 @@
+package interceptor_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/serviceerror"
+	sdktest "go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/effectonce/effectonce"
+	"github.com/effectonce/effectonce/interceptor"
+)
+
+// After a reset, a child of the run before may still be there: the parent cannot start
+// its own under the same ID until that one is gone.
+func TestChild_ThatCouldNotBeStartedDoesNotCount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, interceptor.Policy{Scope: effectonce.Run, Unknown: interceptor.Hold()}, succeed)
+	busy := func(ctx workflow.Context) error { return workflow.Sleep(ctx, time.Minute) }
+	parent := func(occupied bool) func(workflow.Context) error {
+		return func(ctx workflow.Context) error {
+			ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{WorkflowID: "shipment 7"})
+			if occupied {
+				other := workflow.ExecuteChildWorkflow(ctx, "busy")
+				if err := other.GetChildWorkflowExecution().Get(ctx, nil); err != nil {
+					return err
+				}
+				err := workflow.ExecuteChildWorkflow(ctx, "ship").Get(ctx, nil)
+				if started := new(serviceerror.WorkflowExecutionAlreadyStarted); !errors.As(err, &started) {
+					return err
+				}
+				if err := other.Get(ctx, nil); err != nil {
+					return err
+				}
+			}
+			return workflow.ExecuteChildWorkflow(ctx, "ship").Get(ctx, nil)
+		}
+	}
+	for _, occupied := range []bool{false, true} {
+		env := w.run(parent(occupied), func(env *sdktest.TestWorkflowEnvironment) {
+			env.RegisterWorkflowWithOptions(chargeOnce(order7, 1), workflow.RegisterOptions{Name: "ship"})
+			env.RegisterWorkflowWithOptions(busy, workflow.RegisterOptions{Name: "busy"})
+		})
+		require.NoError(t, env.GetWorkflowError())
+	}
+	require.Equal(t, 1, w.runs())
+}
