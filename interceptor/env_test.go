@@ -9,10 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
-	sdkinterceptor "go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
 	sdktest "go.temporal.io/sdk/testsuite"
-	sdkworker "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/effectonce/effectonce"
@@ -98,7 +96,7 @@ func (w *world) run(wf any, change ...func(*sdktest.TestWorkflowEnvironment)) *s
 	var suite sdktest.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(24 * time.Hour) // of a fake clock, in most tests
-	env.SetWorkerOptions(sdkworker.Options{Interceptors: []sdkinterceptor.WorkerInterceptor{w.ic}})
+	env.SetWorkerOptions(workerOptions(w.ic))
 	env.RegisterActivityWithOptions(w.charge, activity.RegisterOptions{Name: "Charge"})
 	env.RegisterWorkflowWithOptions(wf, workflow.RegisterOptions{Name: "workflow"})
 	for _, f := range change {

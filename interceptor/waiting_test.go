@@ -28,7 +28,10 @@ func clientOptions(id string) client.StartWorkflowOptions {
 }
 
 func workerOptions(ic *interceptor.Interceptor) sdkworker.Options {
-	return sdkworker.Options{Interceptors: []sdkinterceptor.WorkerInterceptor{ic}}
+	return sdkworker.Options{
+		Interceptors:             []sdkinterceptor.WorkerInterceptor{ic},
+		DeadlockDetectionTimeout: time.Minute, // the race detector on a busy machine is slow
+	}
 }
 
 // attempt runs the activity once, as one attempt of its own.

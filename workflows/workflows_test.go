@@ -43,7 +43,11 @@ func (s *Suite) SetupTest() {
 	s.provider = provider.NewClient(s.server.URL)
 	s.said = said{}
 	s.env = s.NewTestWorkflowEnvironment()
-	s.env.SetWorkerOptions(sdkworker.Options{Interceptors: []sdkinterceptor.WorkerInterceptor{&s.said}})
+	s.env.SetWorkerOptions(sdkworker.Options{
+		Interceptors:             []sdkinterceptor.WorkerInterceptor{&s.said},
+		DeadlockDetectionTimeout: time.Minute, // the race detector on a busy machine is slow
+	})
+	s.env.SetTestTimeout(time.Minute)
 	s.env.RegisterActivity(&activities.Activities{Provider: s.provider})
 	workflows.Register(s.env)
 }

@@ -26,7 +26,15 @@ func request() store.Request {
 }
 
 func TestWithoutFaultsItIsTheStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Store { return faulty.Wrap(memory.New(memory.Options{})) })
+	storetest.Run(t, func(t *testing.T) store.Store {
+		good := memory.New(memory.Options{})
+		return struct {
+			*faulty.Store
+			store.Lister
+			store.Historian
+			store.Janitor
+		}{faulty.Wrap(good), good, good, good}
+	})
 }
 
 func TestBeforeIsNotApplied(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -74,6 +75,7 @@ func failedTest(out string) (found string) {
 type broken struct {
 	*memory.Store
 	*storetest.Clock
+	mu       sync.Mutex // hooks that remember something are called one at a time
 	claim    func(q *store.Request)
 	takeOver func(q *store.Request, seen *store.Record)
 	report   func(held *store.Claim, c *store.Change)
@@ -93,6 +95,8 @@ func (b *broken) now(ref store.Ref) (r store.Record) {
 
 func (b *broken) give(r store.Record) store.Record {
 	if b.out != nil && r.Fence != 0 {
+		b.mu.Lock()
+		defer b.mu.Unlock()
 		b.out(&r)
 	}
 	return r
@@ -104,7 +108,9 @@ func (b *broken) Claim(ctx context.Context, q store.Request) (store.Record, erro
 	}
 	r, err := b.Store.Claim(ctx, q)
 	if b.claimed != nil {
+		b.mu.Lock()
 		b.claimed(q, &r, &err)
+		b.mu.Unlock()
 	}
 	return b.give(r), err
 }

@@ -42,7 +42,7 @@ var historyTests = []test{
 		r = e.takeOver(q, r)
 		say := func(c store.Change, who, why string) store.Change { c.Who, c.Why = who, why; return c }
 		r = e.report(r, say(store.Change{Verb: store.MarkUnknown}, "worker-2", "connection reset"))
-		r = e.amend(r, say(store.Change{Verb: store.NotApplied, Force: true}, "ann", "asked the bank"+awkward))
+		e.amend(r, say(store.Change{Verb: store.NotApplied, Force: true}, "ann", "asked the bank"+awkward))
 		r = e.won(again(q))
 		r = e.report(r, say(store.Change{Verb: store.Suspend, For: long}, "worker-2", "approval"))
 		r = e.report(r, say(done("x"), "hook", "approved"))
@@ -50,7 +50,7 @@ var historyTests = []test{
 		c.Override = true
 		r = e.amend(r, c)
 		r = e.amend(r, say(store.Change{Verb: store.AllowRerun}, "ann", "once more"))
-		r = e.amend(r, say(store.Change{Verb: store.Forget}, "ann", ""))
+		e.amend(r, say(store.Change{Verb: store.Forget}, "ann", ""))
 
 		e.equal("history", lines(e.history(q.Ref)), []line{
 			{store.Claimed, "", store.InFlight, "worker-1", ""},
