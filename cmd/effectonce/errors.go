@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/spf13/cobra"
+
 	"github.com/effectonce/effectonce/internal/storeurl"
 )
 
@@ -25,6 +27,14 @@ func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// oneKey is for commands about one action.
+func oneKey(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usagef("give the key of one action (effectonce list shows keys), got %d arguments", len(args))
+	}
+	return nil
+}
 
 // openError sets apart what another URL would cure from what it would not.
 func openError(err error) error {

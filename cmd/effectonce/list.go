@@ -35,7 +35,7 @@ and --uncertain finds it, although it is not written down as unknown yet.`,
 				return err
 			}
 			f.State = store.State(state)
-			f.ScopeKind, f.ScopeID, _ = strings.Cut(scope, ":")
+			f.ScopeKind, f.ScopeID = parseScope(scope)
 			if scope != "" && f.ScopeKind == "" {
 				return usagef("--scope must be KIND or KIND:ID, got %q", scope)
 			}
@@ -51,6 +51,18 @@ and --uncertain finds it, although it is not written down as unknown yet.`,
 	flags.StringVar(&scope, "scope", "", "only this `KIND[:ID]` of scope, such as run or tenant:acme")
 	flags.IntVar(&limit, "limit", 100, "at most `N` records")
 	return cmd
+}
+
+// parseScope reads KIND[:ID]. What the interceptor records in shadow mode has a
+// kind of its own, such as shadow:tenant.
+func parseScope(text string) (kind, id string) {
+	const shadow = "shadow:"
+	text, isShadow := strings.CutPrefix(text, shadow)
+	kind, id, _ = strings.Cut(text, ":")
+	if isShadow {
+		kind = shadow + kind
+	}
+	return kind, id
 }
 
 func (c *cli) listRecords(ctx context.Context, s ledger, f store.Filter, limit int) error {

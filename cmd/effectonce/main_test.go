@@ -231,6 +231,43 @@ func TestShapesAreKept(t *testing.T) {
 	}
 }
 
+// Retention counts from completion, although the record carries a moment from the
+// time of its claim.
+func TestKeptUntil(t *testing.T) {
+	t.Parallel()
+	at := func(s int) time.Time { return time.Date(2026, 1, 2, 3, 4, s, 0, time.UTC) }
+	for name, c := range map[string]struct {
+		record store.Record
+		want   time.Time
+	}{
+		"not finished":         {store.Record{Retention: 5 * time.Second, Expires: at(5)}, time.Time{}},
+		"finished later":       {store.Record{Retention: 5 * time.Second, Expires: at(5), Finished: at(3)}, at(8)},
+		"that moment is later": {store.Record{Retention: time.Second, Expires: at(5), Finished: at(3)}, at(5)},
+		"for ever":             {store.Record{Finished: at(3)}, time.Time{}},
+	} {
+		if got := keptUntil(c.record); !got.Equal(c.want) {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestParseScope(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]string{
+		"":                   {"", ""},
+		"run":                {"run", ""},
+		"tenant:acme":        {"tenant", "acme"},
+		"workflow:a:b":       {"workflow", "a:b"},
+		"shadow:tenant":      {"shadow:tenant", ""},
+		"shadow:tenant:acme": {"shadow:tenant", "acme"},
+		":acme":              {"", "acme"},
+	} {
+		if kind, id := parseScope(text); [2]string{kind, id} != want {
+			t.Errorf("%q: got %q and %q, want %q", text, kind, id, want)
+		}
+	}
+}
+
 // Help that names a flag which is not there has been read by nobody.
 func TestHelp(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ It is for an effect that is wanted a second time, such as before a workflow rese
 that should send the mail again. Nothing runs until somebody calls. While a request
 of an earlier attempt may be under way it is refused, as resolve --not-applied is.`,
 		Example: `  effectonce allow-rerun eo1_… --why "the customer lost the mail; reset follows"`,
-		Args:    cobra.ExactArgs(1),
+		Args:    oneKey,
 		RunE:    c.run(func(ctx context.Context, args []string) error { return c.amend(ctx, args[0], ch) }),
 	}
 	ch.flags(cmd)
@@ -42,7 +42,7 @@ It is for a key that was used with a wrong input, which every later call then
 contradicts. While a request of an earlier attempt may be under way it is refused,
 as resolve --not-applied is.`,
 		Example: `  effectonce forget eo1_… --why "order 7 was entered with the wrong amount, refunded by hand"`,
-		Args:    cobra.ExactArgs(1),
+		Args:    oneKey,
 		RunE:    c.run(func(ctx context.Context, args []string) error { return c.amend(ctx, args[0], ch) }),
 	}
 	ch.flags(cmd)

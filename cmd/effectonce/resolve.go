@@ -48,7 +48,7 @@ may then happen twice.
 To let a workflow give up instead, cancel it or its activity in Temporal.`,
 		Example: `  effectonce resolve eo1_… --applied --result '{"refund":"re_17"}' --why "seen in the provider's console"
   effectonce resolve eo1_… --not-applied --why "provider has no such refund, asked at 14:20"`,
-		Args: cobra.ExactArgs(1),
+		Args: oneKey,
 		RunE: c.run(func(ctx context.Context, args []string) error {
 			if err := r.decide(c.in); err != nil {
 				return err

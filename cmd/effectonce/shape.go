@@ -55,7 +55,7 @@ func recordJSON(r store.Record) recordShape {
 		Operation: r.Operation, Intent: r.Intent,
 		WorkflowID: r.WorkflowID, RunID: r.RunID, Attempt: r.Attempt,
 		Fence: r.Fence, Generation: r.Generation, Downstream: downstream, UUID: key.UUID(downstream),
-		Created: r.Created, Lease: r.Lease, RequestsEnd: requestsEnd(r), Finished: r.Finished, Expires: r.Expires, Now: r.Now,
+		Created: r.Created, Lease: r.Lease, RequestsEnd: requestsEnd(r), Finished: r.Finished, Expires: keptUntil(r), Now: r.Now,
 	}
 	if r.Outcome != nil {
 		shape.Outcome = &outcomeShape{Format: r.Outcome.Format, Bytes: len(r.Outcome.Data)}

@@ -27,7 +27,7 @@ The outcome itself is shown with --outcome only: it may be personal data. What a
 worker recorded is in the worker's encoding, shown as base64.`,
 		Example: `  effectonce show eo1_…
   effectonce show eo1_… --json | jq .history`,
-		Args: cobra.ExactArgs(1),
+		Args: oneKey,
 		RunE: c.run(func(ctx context.Context, args []string) error {
 			k, err := parseKey(args[0])
 			if err != nil {
@@ -105,7 +105,7 @@ func recordTable(r store.Record, withOutcome bool) *table {
 	add("lease ends", moment(r.Lease))
 	add("requests end", moment(requestsEnd(r)))
 	add("finished", moment(r.Finished))
-	add("kept until", moment(r.Expires))
+	add("kept until", moment(keptUntil(r)))
 	switch {
 	case r.Outcome != nil:
 		add("outcome", fmt.Sprintf("%s, %d bytes", r.Outcome.Format, len(r.Outcome.Data)))
@@ -125,6 +125,18 @@ func requestsEnd(r store.Record) time.Time {
 		return time.Time{}
 	}
 	return r.SettledAt(0)
+}
+
+// keptUntil is the moment from which the outcome may be dropped. It is known once
+// there is one: retention counts from completion.
+func keptUntil(r store.Record) time.Time {
+	if r.Finished.IsZero() || r.Expires.IsZero() {
+		return time.Time{}
+	}
+	if end := r.Finished.Add(r.Retention); end.After(r.Expires) {
+		return end
+	}
+	return r.Expires
 }
 
 func outcomeText(o *store.Outcome) string {
