@@ -155,7 +155,7 @@ func refuseAt(reason error, offset int, detail string) error {
 
 // under puts a step in front of the path of an error of this package.
 func under(step string, err error) error {
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // nothing wraps the errors of this package within it
 	case *Error:
 		e.Path = step + e.Path
 	case *TypeError:

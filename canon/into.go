@@ -216,7 +216,7 @@ func (d *decoder) numeric(v reflect.Value) error {
 		again, err := appendFloat(nil, f, v.Type().Bits())
 		switch {
 		case err != nil:
-			err.(*Error).Offset = start
+			err.(*Error).Offset = start //nolint:errorlint // appendFloat returns nothing else
 			return err
 		case string(again) != s:
 			return refuseAt(ErrLossy, start, v.Type().String())

@@ -87,7 +87,7 @@ func (p *parser) number(i int) (end int, canonical bool, err error) {
 	}
 	from := len(p.scratch)
 	if p.scratch, err = p.appendNumber(p.scratch, text, n); err != nil {
-		err.(*Error).Offset = i
+		err.(*Error).Offset = i //nolint:errorlint // appendNumber returns nothing else
 		return i, false, err
 	}
 	if bytes.Equal(p.scratch[from:], text) {

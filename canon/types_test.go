@@ -49,7 +49,7 @@ type (
 	}
 	ownAndTime struct {
 		time.Time
-		marshaler
+		marshaler //nolint:unused // what it promotes is the point
 	}
 	embedsTwoOwned struct {
 		ownStruct    `json:"a"`

@@ -184,15 +184,15 @@ func TestValueReturnsDstOnError(t *testing.T) {
 
 // A struct that embeds a type with MarshalJSON, but has its own, is its own.
 type stamped struct {
-	marshaler
-	At int
+	marshaler //nolint:unused // what it promotes is the point
+	At        int
 }
 
 func (stamped) MarshalJSON() ([]byte, error) { return []byte(`"own"`), nil }
 
 type pointerStamped struct {
-	marshaler
-	At int
+	marshaler //nolint:unused // what it promotes is the point
+	At        int
 }
 
 func (*pointerStamped) MarshalJSON() ([]byte, error) { return []byte(`"own"`), nil }

@@ -19,14 +19,14 @@ import (
 )
 
 type (
-	clientPluginBase = client.PluginBase
+	clientPluginBase = client.PluginBase //nolint:unused // embedded below
 	workerPluginBase = worker.PluginBase
 )
 
 // Plugin registers the interceptor on every worker of a client, and finds the
 // client's converters by itself. Use one plugin per client.
 type Plugin struct {
-	clientPluginBase
+	clientPluginBase //nolint:unused // the SDK demands it
 	workerPluginBase
 	ic       *Interceptor
 	explicit bool // the options named a DataConverter

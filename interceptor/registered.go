@@ -85,7 +85,7 @@ func (p *Plugin) Unprotected() []string {
 func (p *Plugin) StartWorker(
 	ctx context.Context, o worker.PluginStartWorkerOptions, next func(context.Context, worker.PluginStartWorkerOptions) error,
 ) error {
-	faults, remarks := p.inspect()
+	remarks, faults := p.inspect()
 	if faults != nil {
 		return faults
 	}
@@ -99,7 +99,7 @@ func (p *Plugin) StartWorker(
 }
 
 // inspect compares policies with the registered types.
-func (p *Plugin) inspect() (faults error, remarks []string) {
+func (p *Plugin) inspect() (remarks []string, faults error) {
 	p.registered.mu.Lock()
 	defer p.registered.mu.Unlock()
 	var all []error
@@ -125,5 +125,5 @@ func (p *Plugin) inspect() (faults error, remarks []string) {
 			}
 		}
 	}
-	return errors.Join(all...), remarks
+	return remarks, errors.Join(all...)
 }

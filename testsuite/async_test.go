@@ -84,9 +84,8 @@ func TestPendingActionIsNotHandedOverAgainByARetry(t *testing.T) {
 	run := l.start("main", order{ID: 1, Cents: 5})
 	handle := o.job(t)
 	l.until("another attempt runs", func() bool {
-		d, err := l.client.DescribeWorkflowExecution(t.Context(), run.GetID(), run.GetRunID())
-		require.NoError(t, err)
-		return len(d.GetPendingActivities()) == 1 && d.GetPendingActivities()[0].GetAttempt() > 1
+		attempts := l.attemptsNow(run)
+		return len(attempts) == 1 && attempts[0] > 1
 	})
 	require.NoError(t, o.completer.Complete(t.Context(), handle, provider.Receipt{ID: "late"}))
 	require.Equal(t, "late", await[provider.Receipt](l, run).ID)
