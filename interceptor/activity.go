@@ -78,11 +78,7 @@ func (a *activityInbound) ExecuteActivity(ctx context.Context, in *sdkintercepto
 	if err != nil {
 		return nil, err
 	}
-<<<<<<< HEAD
-	c.body = a.Next
-=======
-	c.body, c.out = a.Next.ExecuteActivity, a.out
->>>>>>> a03cf9d (interceptor: attacks closed)
+	c.body, c.out = a.Next, a.out
 	return c.answer(ctx)
 }
 

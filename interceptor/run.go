@@ -28,7 +28,7 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, refused *
 	// 5. Run the body, with the lease renewed until its outcome is recorded.
 	bodyCtx, r := c.start(ctx, rec)
 	defer r.end()
-	result, err = c.body(bodyCtx, c.in)
+	result, err = c.body.ExecuteActivity(bodyCtx, c.in)
 
 	// 6. Classify and encode, before anything is recorded.
 	end := classify(c.policy, result, err, ctx.Err() != nil)
@@ -107,14 +107,7 @@ func (c *call) start(ctx context.Context, rec store.Record) (context.Context, *r
 		Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence, Sub: r.sub, Handle: r.handle,
 	}))
 	r.release = c.ic.renewals.keep(r.claim, c.policy.Lease, c.deadline.Add(c.policy.Lease), r.cancel)
-<<<<<<< HEAD
-	defer r.end()
-	result, err := c.body.ExecuteActivity(ctx, c.in)
-	r.returned = true
-	return result, err
-=======
 	return ctx, r
->>>>>>> a03cf9d (interceptor: attacks closed)
 }
 
 // end ends the lease's renewal. A body or Veto that panics or exits its goroutine leaves
