@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/proto"
@@ -41,6 +42,15 @@ func shapes(ran *atomic.Int64) map[string]any {
 		"bytes":      func(context.Context, string) ([]byte, error) { return []byte(secret), count() },
 		"map": func(context.Context, string) (map[string]string, error) {
 			return map[string]string{"b": secret, "a": ""}, count()
+		},
+		"message": func(context.Context, string) (*commonpb.WorkflowExecution, error) {
+			return &commonpb.WorkflowExecution{WorkflowId: secret, RunId: "r"}, count()
+		},
+		"nilMessage": func(context.Context, string) (*commonpb.WorkflowExecution, error) { return nil, count() },
+		"raw": func(context.Context, string) (converter.RawValue, error) {
+			return converter.NewRawValue(&commonpb.Payload{
+				Metadata: map[string][]byte{"encoding": []byte("json/plain"), "own": []byte("metadata")}, Data: []byte(`{ "spaced" : "` + secret + `" }`),
+			}), count()
 		},
 		"large": func(context.Context, string) (string, error) { return secret + strings.Repeat("x", 1_500_000), count() },
 	}

@@ -55,7 +55,9 @@ type lab struct {
 	providerURL string
 	store       store.Store
 	converter   converter.DataConverter // nil: the SDK's default
-	client      client.Client           // without the interceptor
+	failures    converter.FailureConverter
+	external    converter.ExternalStorage
+	client      client.Client // without the interceptor
 	started     []client.WorkflowRun
 }
 
@@ -87,7 +89,8 @@ func encoding(dc converter.DataConverter) func(*lab) { return func(l *lab) { l.c
 
 func (l *lab) dial(o client.Options) client.Client {
 	l.t.Helper()
-	o.HostPort, o.Namespace, o.DataConverter, o.Logger = l.address, l.namespace, l.converter, quiet
+	o.HostPort, o.Namespace, o.Logger = l.address, l.namespace, quiet
+	o.DataConverter, o.FailureConverter, o.ExternalStorage = l.converter, l.failures, l.external
 	c, err := client.Dial(o)
 	require.NoError(l.t, err)
 	l.t.Cleanup(c.Close)
@@ -101,6 +104,7 @@ type setup struct {
 	worker     sdkworker.Options
 	workflows  map[string]any
 	activities map[string]any
+	more       func(sdkworker.Worker) // what maps cannot register
 }
 
 var (
@@ -139,6 +143,9 @@ func (l *lab) work(s setup) (stop func()) {
 		w.RegisterWorkflowWithOptions(f, workflow.RegisterOptions{Name: name})
 	}
 	register(w, s.activities)
+	if s.more != nil {
+		s.more(w)
+	}
 	require.NoError(l.t, w.Start())
 	var stopped atomic.Bool
 	stop = func() {
