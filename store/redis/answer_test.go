@@ -67,36 +67,36 @@ func TestLostAnswerIsSettled(t *testing.T) {
 	q := request()
 	_, err := s.Get(t.Context(), q.Ref) // opens the connection
 	require.ErrorIs(t, err, store.ErrNotFound)
-	p.cut(1)
+	lost := p.cut(1)
 	r := claim(t, s, q)
-	<-p.held
+	<-lost.held
 	require.EqualValues(t, 1, r.Fence)
 
-	p.cut(2)
+	lost = p.cut(2)
 	r, err = s.Report(t.Context(), r.Claim(), store.Change{Verb: store.MarkUnknown})
 	require.NoError(t, err)
-	<-p.held
+	<-lost.held
 
 	q = again(q)
-	p.cut(2)
+	lost = p.cut(2)
 	r, err = s.TakeOver(t.Context(), q, r)
 	require.NoError(t, err)
 	require.Equal(t, q.Token, r.Token)
 	require.EqualValues(t, 2, r.Fence)
-	<-p.held
+	<-lost.held
 
-	p.cut(1)
+	lost = p.cut(1)
 	r, err = s.Report(t.Context(), r.Claim(), done("x"))
 	require.NoError(t, err)
 	require.Equal(t, store.Completed, r.State)
-	<-p.held
+	<-lost.held
 
 	// Nothing of an amendment tells whose it was, but the version that it has written.
-	p.cut(2)
+	lost = p.cut(2)
 	r, err = s.Amend(t.Context(), r, store.Change{Verb: store.AllowRerun, Who: "operator"})
 	require.NoError(t, err)
 	require.Equal(t, 2, r.Generation)
-	<-p.held
+	<-lost.held
 
 	require.Equal(t, []store.Verb{store.Claimed, store.MarkUnknown, store.TookOver, store.Complete, store.AllowRerun}, verbs(t, s, q.Ref))
 }
@@ -108,11 +108,11 @@ func TestLostAnswerToAFirstSweepIsCountedOnce(t *testing.T) {
 	q := request()
 	q.Lease = time.Microsecond
 	claim(t, s, q)
-	p.cut(3) // due, read, swap
+	lost := p.cut(3) // due, read, swap
 	n, err := s.Sweep(t.Context(), 10)
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
-	<-p.held
+	<-lost.held
 	require.Equal(t, []store.Verb{store.Claimed, store.Swept}, verbs(t, s, q.Ref))
 }
 
@@ -144,13 +144,13 @@ func TestClaimWhoseCallerLeftIsGivenUp(t *testing.T) {
 		_, _ = s.Get(t.Context(), q.Ref)
 		ctx, leave := context.WithCancelCause(t.Context())
 		why := errors.New("gone home")
-		p.hold(lose.answers)
+		late := p.hold(lose.answers)
 		answer := make(chan error)
 		go func() { answer <- call(ctx, q) }()
-		<-p.held
+		<-late.held
 		leave(why)
 		require.ErrorIs(t, <-answer, why, name)
-		close(p.release)
+		close(late.release)
 		require.Eventually(t, func() bool { return len(verbs(t, s, q.Ref)) == len(lose.want) }, 10*time.Second, 5*time.Millisecond, name)
 		require.Equal(t, lose.want, verbs(t, s, q.Ref), name)
 	}
@@ -164,10 +164,10 @@ func TestClaimThatIsAskedForAgainIsNotGivenUp(t *testing.T) {
 	q := request()
 	_, _ = s.Get(t.Context(), q.Ref)
 	ctx, leave := context.WithCancel(t.Context())
-	p.hold(1)
+	late := p.hold(1)
 	first, second := make(chan error), make(chan error)
 	go func() { _, err := s.Claim(ctx, q); first <- err }()
-	<-p.held
+	<-late.held
 	leave()
 	require.ErrorIs(t, <-first, context.Canceled)
 	go func() {
@@ -178,7 +178,7 @@ func TestClaimThatIsAskedForAgainIsNotGivenUp(t *testing.T) {
 		second <- err
 	}()
 	require.Eventually(t, func() bool { return s.Waiting(q.Token) == 1 }, 10*time.Second, time.Millisecond)
-	close(p.release)
+	close(late.release)
 	require.NoError(t, <-second)
 	require.NoError(t, s.Close()) // whatever was still to be done for the first call is done
 	other := open(t, connect(t, "redis://"+p.address), redis.Options{Prefix: s.Prefix(), Existing: true})
@@ -193,13 +193,13 @@ func TestClaimThatWasAnsweredIsNotGivenUpForARepeatedCall(t *testing.T) {
 	q := request()
 	claim(t, s, q)
 	ctx, leave := context.WithCancel(t.Context())
-	p.hold(1)
+	late := p.hold(1)
 	answer := make(chan error)
 	go func() { _, err := s.Claim(ctx, q); answer <- err }()
-	<-p.held
+	<-late.held
 	leave()
 	require.ErrorIs(t, <-answer, context.Canceled)
-	close(p.release)
+	close(late.release)
 	require.NoError(t, s.Close())
 	other := open(t, connect(t, "redis://"+p.address), redis.Options{Prefix: s.Prefix(), Existing: true})
 	require.Equal(t, []store.Verb{store.Claimed}, verbs(t, other, q.Ref))
@@ -215,12 +215,12 @@ func TestCallBehindOneThatHangsIsWithdrawn(t *testing.T) {
 	var hanging []chan error
 	var release []chan struct{}
 	for range 2 { // both lanes
-		p.hold(1)
-		release = append(release, p.release)
+		late := p.hold(1)
+		release = append(release, late.release)
 		answer := make(chan error, 1)
 		go func() { _, err := s.Get(t.Context(), request().Ref); answer <- err }()
 		hanging = append(hanging, answer)
-		<-p.held
+		<-late.held
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()

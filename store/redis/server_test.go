@@ -82,6 +82,10 @@ func (s *ownServer) inSync(primary *ownServer) {
 // proxy stands between a client and a server, and meddles with one answer.
 type proxy struct {
 	address string
+	trick   atomic.Pointer[trick]
+}
+
+type trick struct {
 	left    atomic.Int64 // answers until the one that is meddled with
 	held    chan struct{}
 	release chan struct{} // nil: the connection is cut instead
@@ -123,12 +127,12 @@ func (p *proxy) answers(client, server net.Conn) {
 		if err != nil {
 			return
 		}
-		if p.left.Add(-1) == 0 {
-			close(p.held)
-			if p.release == nil {
+		if t := p.trick.Load(); t != nil && t.left.Add(-1) == 0 {
+			close(t.held)
+			if t.release == nil {
 				return
 			}
-			<-p.release
+			<-t.release
 		}
 		if _, err := client.Write(buffer[:n]); err != nil {
 			return
@@ -137,13 +141,14 @@ func (p *proxy) answers(client, server net.Conn) {
 }
 
 // cut has the nth answer from now lost, with its connection.
-func (p *proxy) cut(nth int64) {
-	p.held, p.release = make(chan struct{}), nil
-	p.left.Store(nth)
-}
+func (p *proxy) cut(nth int64) *trick { return p.play(nth, nil) }
 
 // hold has the nth answer from now wait until release is closed.
-func (p *proxy) hold(nth int64) {
-	p.held, p.release = make(chan struct{}), make(chan struct{})
-	p.left.Store(nth)
+func (p *proxy) hold(nth int64) *trick { return p.play(nth, make(chan struct{})) }
+
+func (p *proxy) play(nth int64, release chan struct{}) *trick {
+	t := &trick{held: make(chan struct{}), release: release}
+	t.left.Store(nth)
+	p.trick.Store(t)
+	return t
 }
