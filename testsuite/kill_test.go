@@ -16,9 +16,14 @@ import (
 
 // crashing are the options of a worker that is killed and of the one after it.
 func crashing(d *desk, unknown string) interceptor.Options {
-	return charging(interceptor.Policy{Scope: effectonce.Run, Unknown: map[string]interceptor.Unknown{
+	options := charging(interceptor.Policy{Scope: effectonce.Run, Unknown: map[string]interceptor.Unknown{
 		"Reconcile": interceptor.Reconcile(d.ask), "Hold": interceptor.Hold(), "Rerun": interceptor.Rerun(),
 	}[unknown]})
+	options.Policies["Batch"] = interceptor.Policy{
+		Scope: effectonce.Run, Unknown: interceptor.Rerun(), HeldRetry: time.Second,
+		SubEffects: map[string]interceptor.Unknown{"charge": interceptor.Reconcile(d.ask)},
+	}
+	return options
 }
 
 // A worker process is killed with SIGKILL; another worker goes on.

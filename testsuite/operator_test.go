@@ -86,24 +86,29 @@ func TestActivityPausedOrResetByAnOperator(t *testing.T) {
 		unknown func(*lab) interceptor.Unknown
 		fails   bool
 		effects int
+		bare    bool // the workflow's worker sends no header
 	}{
-		"PausedAndSucceeded":       {pause, activity.ErrActivityPaused, hold, false, 1},
-		"PausedAndFailed/Hold":     {pause, activity.ErrActivityPaused, hold, true, 1},
-		"PausedAndFailed/AskedFor": {pause, activity.ErrActivityPaused, ask, true, 1},
-		"PausedAndFailed/Rerun":    {pause, activity.ErrActivityPaused, rerun, true, 2}, // what a rerun at a deaf provider means
-		"ResetAndSucceeded":        {reset, activity.ErrActivityReset, hold, false, 1},
-		"ResetAndFailed/Hold":      {reset, activity.ErrActivityReset, hold, true, 1},
-		"ResetAndFailed/AskedFor":  {reset, activity.ErrActivityReset, ask, true, 1},
+		"PausedAndSucceeded":       {pause, activity.ErrActivityPaused, hold, false, 1, false},
+		"PausedAndFailed/Hold":     {pause, activity.ErrActivityPaused, hold, true, 1, false},
+		"PausedAndFailed/AskedFor": {pause, activity.ErrActivityPaused, ask, true, 1, false},
+		"PausedAndFailed/Rerun":    {pause, activity.ErrActivityPaused, rerun, true, 2, false}, // what a rerun at a deaf provider means
+		"ResetAndSucceeded":        {reset, activity.ErrActivityReset, hold, false, 1, false},
+		"ResetAndFailed/Hold":      {reset, activity.ErrActivityReset, hold, true, 1, false},
+		"ResetAndFailed/AskedFor":  {reset, activity.ErrActivityReset, ask, true, 1, false},
+		"PausedWithoutAHeader":     {pause, activity.ErrActivityPaused, ask, true, 1, true},
+		"ResetWithoutAHeader":      {reset, activity.ErrActivityReset, ask, true, 1, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t)
 			causes := make(chan error, 1)
-			l.work(setup{
-				options:    charging(interceptor.Policy{Scope: effectonce.Run, Unknown: c.unknown(l)}),
-				workflows:  map[string]any{"main": beating(30*time.Second, 2*time.Second)},
-				activities: map[string]any{"Charge": l.interrupted(c.fails, causes)},
-			})
+			options := charging(interceptor.Policy{Scope: effectonce.Run, Unknown: c.unknown(l)})
+			flow := setup{options: options, workflows: map[string]any{"main": beating(30*time.Second, 2*time.Second)}, worker: workflowsOnly}
+			if c.bare {
+				flow.options = interceptor.Options{}
+			}
+			l.work(flow)
+			l.work(setup{options: options, activities: map[string]any{"Charge": l.interrupted(c.fails, causes)}, worker: activitiesOnly})
 			run := l.start("main", order{ID: 1, Cents: 5})
 			l.until("the effect", func() bool { return len(l.effects()) == 1 })
 			resume := c.do(l, run)

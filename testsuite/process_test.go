@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
@@ -25,6 +26,7 @@ type plan struct {
 	Provider                  string // URL
 	Store                     string // URL
 	Halt                      halt
+	Passing                   int64  // so many steps of that kind pass before it halts
 	Halted                    string // a file that says that it has halted
 	Policy                    string // a key of crashPolicies
 }
@@ -85,12 +87,14 @@ func processRun(text string) error {
 		}
 		select {}
 	})
+	var passed atomic.Int64
 	halting := map[halt]faulty.Fault{
 		beforeEffect: faulty.After(faulty.Claim, stop),
 		beforeRecord: faulty.Before(faulty.Report, stop),
 		afterRecord:  faulty.After(faulty.Report, stop),
 	}
-	plugin, err := interceptor.NewPlugin(faulty.Wrap(s, halting[p.Halt]), crashing(d, p.Policy))
+	fault := halting[p.Halt].If(func(faulty.Call) bool { return passed.Add(1) > p.Passing })
+	plugin, err := interceptor.NewPlugin(faulty.Wrap(s, fault), crashing(d, p.Policy))
 	if err != nil {
 		return err
 	}
@@ -99,6 +103,6 @@ func processRun(text string) error {
 		return err
 	}
 	w := sdkworker.New(c, p.Queue, sdkworker.Options{DisableWorkflowWorker: true})
-	register(w, map[string]any{"Charge": d.Charge})
+	register(w, map[string]any{"Charge": d.Charge, "Batch": d.Batch})
 	return w.Run(nil) // until it is killed
 }
