@@ -8,9 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	sdktest "go.temporal.io/sdk/testsuite"
+	sdkworker "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/proto"
 
@@ -237,4 +239,24 @@ func TestPayload_CallsWithRawValuesAndMessagesAreNumbered(t *testing.T) {
 		require.NoError(t, env.GetWorkflowError())
 	}
 	require.EqualValues(t, 6, bodies.Load())
+}
+
+// What stands for a raw value or a message shows only when it comes: its Go type
+// says nothing about paths.
+func TestPayload_PathsIntoRawValuesAndMessagesAreNoFaultsOfThePolicy(t *testing.T) {
+	t.Parallel()
+	p, err := interceptor.NewPlugin(memory.New(memory.Options{}), interceptor.Options{Policies: map[string]interceptor.Policy{
+		"Act": {Scope: effectonce.Run, Unknown: interceptor.Hold(), Ignore: []string{"/0/note", "/1/runId"}},
+	}})
+	require.NoError(t, err)
+	log := &warnings{}
+	c, err := client.NewLazyClient(client.Options{HostPort: "127.0.0.1:1", Plugins: []client.Plugin{p}, Logger: log})
+	require.NoError(t, err)
+	w := sdkworker.New(c, "q", sdkworker.Options{})
+	act := func(context.Context, converter.RawValue, *commonpb.WorkflowExecution) error { return nil }
+	w.RegisterActivityWithOptions(act, activity.RegisterOptions{Name: "Act"})
+	require.NotContains(t, w.Start().Error(), "policy") // there is no server
+	for _, text := range log.texts {
+		require.NotContains(t, text, "Act argument")
+	}
 }

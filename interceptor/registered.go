@@ -16,6 +16,7 @@ import (
 
 	"github.com/effectonce/effectonce"
 	"github.com/effectonce/effectonce/canon"
+	"github.com/effectonce/effectonce/internal/payload"
 )
 
 // registered is what the workers of a plugin have registered: activity type → the
@@ -110,6 +111,7 @@ func (p *Plugin) inspect() (remarks []string, faults error) {
 			remarks = append(remarks, fmt.Sprintf("there is a policy for %q, but this worker has no such activity", name))
 			continue
 		}
+		types = payload.Types(types)
 		if err := policy.fields().Validate(types); err != nil {
 			all = append(all, fmt.Errorf("effectonce: policy of %q: %w", name, err))
 		}
