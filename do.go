@@ -24,10 +24,11 @@ import (
 // repeats is answered from the records.
 //
 // Input tells the sub-effects of one operation apart; the same operation and input
-// twice in one attempt is an error. The marks ([NotApplied], [Final], …) mean for fn
-// what they mean for a body. On an error of this package (types ErrType…) return it
-// as it is: Temporal then waits as long as it says. Do may be called from several
-// goroutines at once. Without the interceptor it only calls fn.
+// twice in one attempt is an error, unless the first try failed. The marks
+// ([NotApplied], [Final], …) mean for fn what they mean for a body. On an error of
+// this package (types ErrType…) return it as it is: Temporal then waits as long as it
+// says. Do may be called from several goroutines at once. Without the interceptor it
+// only calls fn.
 func Do[T any](ctx context.Context, operation string, input any, fn func(context.Context) (T, error)) (T, error) {
 	var result T
 	a, ok := current.From(ctx)

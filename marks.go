@@ -14,6 +14,9 @@ import "github.com/effectonce/effectonce/internal/mark"
 // A nil err gives nil. errors.Is and errors.As see err through the mark. Without
 // the interceptor nobody takes the mark off, and Temporal retries a marked
 // ApplicationError even if it is non-retryable.
+//
+// This and the other marks are seen through wrapping; the outermost one counts. Of
+// joined errors with marks that differ, nobody knows: [Unknown].
 func NotApplied(err error) error { return marked(mark.NotApplied, nil, err) }
 
 // Unknown marks err as saying nothing about the effect: it may have happened. The

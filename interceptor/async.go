@@ -12,8 +12,11 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/workflow"
+	"google.golang.org/protobuf/proto"
 
+	"github.com/effectonce/effectonce/internal/outcome"
 	"github.com/effectonce/effectonce/store"
 )
 
@@ -85,6 +88,9 @@ func (co *Completer) Complete(ctx context.Context, handle string, result any) er
 		return fmt.Errorf("effectonce: complete %s: %w", h.Claim.Key, err)
 	}
 	rec, err := co.ic.store.Report(ctx, h.Claim, store.Change{Verb: store.Complete, Outcome: o, Who: co.ic.opts.Worker, Why: "completed by the outside system"})
+	if errors.Is(err, store.ErrLeaseLost) && rec.Claim() == h.Claim && c.sameResult(ctx, rec.Outcome, o) {
+		err = nil // said before: a codec encodes the same result in many ways
+	}
 	if err != nil {
 		return fmt.Errorf("effectonce: complete %s: %w", h.Claim.Key, err)
 	}
@@ -98,6 +104,25 @@ func (co *Completer) Complete(ctx context.Context, handle string, result any) er
 		Result: payloads, Identity: co.ic.opts.Worker,
 	})
 	return told(h, err)
+}
+
+// sameResult reports whether two outcomes of this activity hold the same result.
+func (c *call) sameResult(ctx context.Context, a, b *store.Outcome) bool {
+	var plain [2]commonpb.Payloads
+	for i, o := range []*store.Outcome{a, b} {
+		var p commonpb.Payloads
+		if o == nil || o.Format != outcome.Result || unmarshal(o.Data, &p) != nil {
+			return false
+		}
+		for _, encoded := range p.GetPayloads() {
+			var raw converter.RawValue
+			if c.dataConverter(ctx, contextOf(c.info)).FromPayload(encoded, &raw) != nil {
+				return false
+			}
+			plain[i].Payloads = append(plain[i].Payloads, raw.Payload())
+		}
+	}
+	return proto.Equal(&plain[0], &plain[1])
 }
 
 // Fail records that the action failed and fails its task. err must be marked

@@ -3,6 +3,7 @@ package interceptor
 import (
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -96,8 +97,15 @@ func equality(root, activityType string, args []any, h header) (string, bool) {
 	return hex.EncodeToString(d[:]), true
 }
 
-// inputOf returns the canonical form of arguments as the workflow passed them.
-func inputOf(args []any) ([]byte, error) {
+// inputOf returns the canonical form of arguments as the workflow passed them. A method
+// of theirs that panics must not fail the workflow: with another converter, or in a local
+// activity, nobody else would have called it.
+func inputOf(args []any) (form []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("a method of an argument panicked: %v", p)
+		}
+	}()
 	values, err := payload.Args(args)
 	if err != nil {
 		return nil, err

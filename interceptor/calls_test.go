@@ -1,12 +1,14 @@
 package interceptor_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/activity"
 	sdktest "go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
@@ -46,5 +48,23 @@ func TestChild_ThatCouldNotBeStartedDoesNotCount(t *testing.T) {
 		})
 		require.NoError(t, env.GetWorkflowError())
 	}
+	require.Equal(t, 1, w.runs())
+}
+
+// fragile has a method that only JSON would call; a local activity needs none.
+type fragile struct{ count *int }
+
+func (f fragile) MarshalJSON() ([]byte, error) { return []byte{byte('0' + *f.count)}, nil }
+
+func TestWorkflow_AnArgumentWhoseMethodPanicsFailsNoCall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, interceptor.Policy{Scope: effectonce.Run, Unknown: interceptor.Hold()}, succeed)
+	env := w.run(func(ctx workflow.Context) error {
+		ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{StartToCloseTimeout: time.Second})
+		return workflow.ExecuteLocalActivity(ctx, "Look", fragile{}).Get(ctx, nil)
+	}, func(env *sdktest.TestWorkflowEnvironment) {
+		env.RegisterActivityWithOptions(func(context.Context, fragile) error { w.add(""); return nil }, activity.RegisterOptions{Name: "Look"})
+	})
+	require.NoError(t, env.GetWorkflowError())
 	require.Equal(t, 1, w.runs())
 }

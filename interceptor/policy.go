@@ -49,7 +49,8 @@ type Policy struct {
 	// KeepOutcome keeps the outcome for ever, instead of Retention.
 	KeepOutcome bool
 	// ForgetAfterRetention lets a duplicate run again once the retention is over: a
-	// dedupe window instead of a promise.
+	// dedupe window instead of a promise. A retry of the very activity that was
+	// completed is no duplicate, and is never run again.
 	ForgetAfterRetention bool
 
 	// Pending is how long an outside system may take, after a body that returned

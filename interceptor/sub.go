@@ -29,6 +29,7 @@ func (r *running) sub(ctx context.Context, operation string, input any, fn func(
 	s.body = part(fn)
 	result, err := s.answer(ctx)
 	if err != nil {
+		r.subs.Delete(s.request.Key) // the body may try again
 		return err
 	}
 	return s.decode(ctx, result, into)

@@ -169,3 +169,25 @@ func TestDo_WithoutTheInterceptorOnlyRunsIt(t *testing.T) {
 	require.Equal(t, "x", got)
 	require.Equal(t, failed, err)
 }
+
+func TestDo_ThatFailedMayBeTriedAgainInTheSameAttempt(t *testing.T) {
+	t.Parallel()
+	p := interceptor.Policy{Scope: effectonce.Namespace, Unknown: interceptor.Rerun(), SubEffects: map[string]interceptor.Unknown{"pay": interceptor.Rerun()}}
+	w := newWorld(t, p, func(ctx context.Context, run int, in chargeIn) (receipt, error) {
+		tries := 0
+		pay := func(context.Context) (int, error) {
+			if tries++; tries == 1 {
+				return 0, effectonce.NotApplied(errors.New("too busy"))
+			}
+			return tries, nil
+		}
+		_, err := effectonce.Do(ctx, "pay", in.Order, pay)
+		require.ErrorContains(t, err, "too busy")
+		if _, err := effectonce.Do(ctx, "pay", in.Order, pay); err != nil {
+			return receipt{}, err
+		}
+		return succeed(ctx, run, in)
+	})
+	_, err := w.attempt(order7)
+	require.NoError(t, err)
+}
