@@ -143,6 +143,7 @@ func TestHelper(t *testing.T) {
 		return
 	}
 	services.Postgres(t)
+	services.Redis(t)
 	services.Temporal(t)
 	text, err := json.Marshal(report{services.Processes(), services.Folders()})
 	require.NoError(t, err)
@@ -157,7 +158,7 @@ func helper(t *testing.T, mode string, env ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestHelper$", "-test.v")
 	cmd.Env = append(os.Environ(), append(env, helperEnv+"="+mode,
 		// Private servers, whatever this test binary uses.
-		"EFFECTONCE_TEST_POSTGRES=", "EFFECTONCE_TEST_TEMPORAL=")...)
+		"EFFECTONCE_TEST_POSTGRES=", "EFFECTONCE_TEST_REDIS=", "EFFECTONCE_TEST_TEMPORAL=")...)
 	return cmd
 }
 
@@ -170,7 +171,7 @@ func readReport(t *testing.T, output io.Reader) report {
 		fmt.Fprintln(&all, lines.Text())
 		if text, ok := strings.CutPrefix(lines.Text(), "report "); ok {
 			require.NoError(t, json.Unmarshal([]byte(text), &r))
-			require.Len(t, r.Processes, 2)
+			require.Len(t, r.Processes, 3)
 			require.NotEmpty(t, r.Folders)
 			return r
 		}
@@ -183,6 +184,7 @@ func readReport(t *testing.T, output io.Reader) report {
 func needServers(t *testing.T) {
 	t.Helper()
 	services.Postgres(t)
+	services.RedisProgram(t)
 	services.TemporalCLI(t)
 }
 
