@@ -45,7 +45,7 @@ SELECT FROM {history} WHERE root = $1 AND key = $2 AND version = $3 AND at = $4 
 // has written nothing, if the row is no longer prev or another record has meanwhile
 // got the same scheduled activity.
 func (s *Store) write(ctx context.Context, c *pgx.Conn, prev *row, next store.Record, verb store.Verb, who, why string) (written bool, err error) {
-	format, data, context := outcome(next.Outcome)
+	format, data, codec := outcome(next.Outcome)
 	claimant := prev.who
 	if verb == store.Claimed || verb == store.TookOver {
 		claimant = told(who)
@@ -57,7 +57,7 @@ func (s *Store) write(ctx context.Context, c *pgx.Conn, prev *row, next store.Re
 		next.Expired(), activity(next.Scheduled, next.RunID), digest(next.Fingerprint), null(next.Fields),
 		next.Namespace, next.ScopeKind, next.ScopeID, next.Tenant, next.Operation, next.Intent,
 		next.WorkflowID, next.RunID, claimant,
-		moment(next.Lease), moment(next.Finished), string(next.State), format, data, context,
+		moment(next.Lease), moment(next.Finished), string(next.State), format, data, codec,
 		moment(next.Now), string(verb), told(who), told(why),
 	}, func(rows pgx.Rows) error {
 		defer rows.Close()

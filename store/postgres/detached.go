@@ -32,6 +32,12 @@ func (w *work) start(f func()) error {
 // more starts what belongs to something that is going on, also while closing.
 func (w *work) more(f func()) { w.running.Go(f) }
 
+func (w *work) over() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.closed
+}
+
 func (w *work) close() {
 	w.mu.Lock()
 	w.closed = true

@@ -13,14 +13,20 @@
 // left alone. What a server loses nevertheless (an asynchronous standby that was
 // promoted, a restore to an earlier moment) is lost here too.
 //
-// Every change of a record and its line of history are one statement. A claim is
-// one round trip, and so is a report. Every transaction runs at READ COMMITTED,
-// whatever the database's default is.
+// A claim is one round trip, and so is a report. A change and its line of history
+// are one statement. (A record's first claim is told from the record itself; who
+// reads the history by SQL finds it there once another claim or an amendment has
+// changed the record.) Claims and reports of many goroutines share transactions,
+// two at a time, without waiting for company; each caller waits for the commit.
 //
 // A call whose answer was lost (the connection broke) is repeated until there is
 // a definite answer, and recognises what it did itself. A call goes on when its
 // context is done; a claim that is won after its caller has gone is given up at
 // once.
+//
+// READ COMMITTED is enough and is what the store runs at. Where a database has
+// another default, it may answer a conflict with a serialization failure; the store
+// tries again, and states the level from then on.
 //
 // Text that PostgreSQL cannot hold (NUL bytes, invalid UTF-8) is refused where it
 // names something, and told with replacement characters in the history.
@@ -30,12 +36,12 @@
 //	text with a NUL byte or that is not UTF-8        → store.ErrInvalid: not applied
 //	a row that makes no sense                        → store.ErrCorrupt
 //	the tables are newer than this program           → ErrNewerSchema from Migrate
-//	the pool had no connection before ctx was done   → the context's cause: not applied
+//	no connection to be had from the pool            → the pool's error: not applied
 //	ctx done, or no definite answer within Timeout   → maybe applied; repeat the call as it was
 //	what the server refuses for its own reasons      → a *pgconn.PgError: not applied
 //	anything else that package store has an error for → that error
 //
-// No error contains a statement's arguments.
+// Errors name what was tried and the key, not the arguments of statements.
 //
 // # Clock and concurrency
 //
@@ -43,4 +49,6 @@
 // methods are safe for concurrent use. Through a pooler in transaction mode, use
 // the query mode "exec" (pgx.QueryExecModeExec), which keeps no prepared
 // statements; Migrate needs the server itself.
+//
+// Lookup and Sweep read the whole table; List reads it in the order of its index.
 package postgres

@@ -48,6 +48,9 @@ func (j *job) shares() bool {
 func (l *lane) add(s *Store, j *job) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if s.work.over() {
+		return errClosed
+	}
 	if l.runners < maxRunners { // while there is one, it takes what comes
 		if err := s.work.start(func() { s.run() }); err != nil {
 			return err

@@ -107,8 +107,8 @@ func (r *report) args() []any {
 	}
 	switch r.Verb {
 	case store.Complete, store.Fail:
-		format, data, context := outcome(r.Outcome)
-		return append(args, format, data, context)
+		format, data, codec := outcome(r.Outcome)
+		return append(args, format, data, codec)
 	case store.NotApplied:
 		return append(args, interval(r.Settle))
 	case store.Suspend:

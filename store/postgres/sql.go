@@ -14,6 +14,7 @@ import (
 type statements struct {
 	get, claim, seen, write, logged string
 	report                          map[store.Verb]string
+	within                          string
 	renew, lost                     string
 	together                        string
 	claimAll, reportAll, seenAll    string
@@ -55,7 +56,7 @@ func newStatements(schema string) statements {
 	).Replace
 	t := statements{
 		get: sql(getSQL), claim: sql(claimSQL), seen: sql(seenSQL), write: sql(writeSQL), logged: sql(loggedSQL),
-		report: map[store.Verb]string{},
+		report: map[store.Verb]string{}, within: sql(withinSQL),
 		renew:  sql(renewSQL), lost: sql(lostSQL),
 		together: sql(togetherSQL),
 		claimAll: sql(claimAllSQL), reportAll: sql(reportAllSQL), seenAll: sql(seenAllSQL),

@@ -20,11 +20,11 @@ CREATE TABLE records (
     generation      integer     NOT NULL,
     attempt         integer     NOT NULL,
     dropped         boolean     NOT NULL, -- finished, and its outcome no longer kept
-    key             bytea       NOT NULL CHECK (octet_length(key) = 32),
+    key             bytea       NOT NULL,
     -- Six bytes of the run's ID, which begins with the time, then the digest: what
     -- is scheduled together lies together in the index.
-    scheduled       bytea       CHECK (octet_length(scheduled) = 38),
-    fingerprint     bytea       CHECK (octet_length(fingerprint) = 32), -- null after forget
+    scheduled       bytea,
+    fingerprint     bytea,                -- null after forget
     fields          bytea,
     namespace       text        NOT NULL,
     scope_kind      text        NOT NULL,
@@ -39,8 +39,7 @@ CREATE TABLE records (
     version         bigint      NOT NULL, -- grows with every write
     lease           timestamptz,
     finished        timestamptz,
-    state           text        NOT NULL
-        CHECK (state IN ('in_flight', 'pending', 'completed', 'failed', 'free', 'unknown')),
+    state           text        NOT NULL, -- in_flight, pending, completed, failed, free or unknown
     outcome_format  text,                 -- null: there is no outcome, or no longer
     outcome_data    bytea,
     outcome_context bytea,
@@ -50,7 +49,7 @@ CREATE TABLE records (
     UNIQUE (scheduled)
 ) WITH (
     -- Room for the report beside the claim, so that it touches no index.
-    fillfactor = 50,
+    fillfactor = 40,
     autovacuum_vacuum_scale_factor = 0.02,
     autovacuum_vacuum_insert_scale_factor = 0.05,
     autovacuum_analyze_scale_factor = 0.02
