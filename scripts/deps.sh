@@ -16,6 +16,7 @@ fi
 
 # What is missing, as Debian packages.
 missing=()
+command -v make >/dev/null || missing+=(make)
 postgres() {
 	command -v initdb && command -v postgres && return
 	local bin
@@ -41,8 +42,11 @@ if ((${#missing[@]})) && [[ ${1-} != --user ]]; then
 	if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
 		say "installing ${missing[*]}"
 		export DEBIAN_FRONTEND=noninteractive
-		apt-get update -qq >&2
-		apt-get install -yqq --no-install-recommends "${missing[@]}" >&2
+		apt-get update -qq >&2 || say "apt-get update failed; trying with the package lists that are here"
+		if ! apt-get -o DPkg::Lock::Timeout=300 install -yqq --no-install-recommends "${missing[@]}" >&2; then
+			say "could not install ${missing[*]}"
+			status=1
+		fi
 	elif command -v apt-get >/dev/null; then
 		say "to install what is missing, run:"
 		echo "sudo sh -c '$install'"
