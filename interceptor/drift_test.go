@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	sdkinterceptor "go.temporal.io/sdk/interceptor"
 	sdktest "go.temporal.io/sdk/testsuite"
-	sdkworker "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/effectonce/effectonce"
@@ -50,7 +49,7 @@ func (l *losing) ExecuteActivity(ctx context.Context, in *sdkinterceptor.Execute
 // losingOne has the first answer lost.
 func (w *world) losingOne(lost func()) func(*sdktest.TestWorkflowEnvironment) {
 	return func(env *sdktest.TestWorkflowEnvironment) {
-		env.SetWorkerOptions(sdkworker.Options{Interceptors: []sdkinterceptor.WorkerInterceptor{&loser{lost: lost}, w.ic}})
+		env.SetWorkerOptions(workerOptions(&loser{lost: lost}, w.ic))
 	}
 }
 

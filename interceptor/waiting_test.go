@@ -27,9 +27,9 @@ func clientOptions(id string) client.StartWorkflowOptions {
 	return client.StartWorkflowOptions{ID: id, TaskQueue: "q"}
 }
 
-func workerOptions(ic *interceptor.Interceptor) sdkworker.Options {
+func workerOptions(chain ...sdkinterceptor.WorkerInterceptor) sdkworker.Options {
 	return sdkworker.Options{
-		Interceptors:             []sdkinterceptor.WorkerInterceptor{ic},
+		Interceptors:             chain,
 		DeadlockDetectionTimeout: time.Minute, // the race detector on a busy machine is slow
 	}
 }
@@ -387,7 +387,7 @@ func TestNested_TheInterceptorRegisteredTwiceClaimsOnce(t *testing.T) {
 	w := newWorld(t, interceptor.Policy{Scope: effectonce.Run, Unknown: interceptor.Hold()}, succeed)
 	again := newWorldOn(t, w.store, interceptor.Policy{Scope: effectonce.Run, Unknown: interceptor.Hold()}, succeed)
 	env := w.run(chargeOnce(order7, 1), func(env *sdktest.TestWorkflowEnvironment) {
-		env.SetWorkerOptions(sdkworker.Options{Interceptors: []sdkinterceptor.WorkerInterceptor{w.ic, w.ic, again.ic}})
+		env.SetWorkerOptions(workerOptions(w.ic, w.ic, again.ic))
 	})
 	require.Equal(t, receipt{"a", 500}, result(t, env))
 	require.Equal(t, int64(1), w.record().Fence)
