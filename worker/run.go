@@ -38,6 +38,7 @@ const (
 const storeForms = `
   sqlite:FILE                              a file for the workers of one machine, such as sqlite:effects.db
   postgres://USER:PASSWORD@HOST/DATABASE   for any number of workers
+  redis://USER:PASSWORD@HOST/DATABASE      the same, where a failover of Redis may repeat an effect
   memory:                                  forgets everything when the worker ends`
 
 // config is what the command line and the environment say.
@@ -64,7 +65,7 @@ func runCommand(use string) *cobra.Command {
 			return c.run(command.Context())
 		},
 	}
-	command.Flags().StringVar(&c.store, "store", "", "`URL` of the store: sqlite:FILE, postgres://USER:PASSWORD@HOST/DATABASE or memory: ($"+envStore+")")
+	command.Flags().StringVar(&c.store, "store", "", "`URL` of the store: sqlite:FILE, postgres://…, redis://… or memory: ($"+envStore+")")
 	command.Flags().StringVar(&c.provider, "provider", "", "`URL` of the sample provider ($"+envProvider+")")
 	command.Flags().StringVar(&c.taskQueue, "task-queue", defaultTaskQueue, "`name` of the task queue to work on")
 	return command

@@ -40,7 +40,7 @@ func oneKey(_ *cobra.Command, args []string) error {
 func openError(err error) error {
 	switch {
 	case errors.Is(err, storeurl.ErrNoURL):
-		return usagef("no store: set %s, or give --store with one of sqlite:FILE, postgres://USER:PASSWORD@HOST/DATABASE", storeVariable)
+		return usagef("no store: set %s, or give --store with one of sqlite:FILE, postgres://USER:PASSWORD@HOST/DATABASE, redis://USER:PASSWORD@HOST/DATABASE", storeVariable)
 	case errors.Is(err, storeurl.ErrScheme), errors.Is(err, storeurl.ErrSyntax):
 		return usageError{err}
 	}
