@@ -25,10 +25,12 @@ const (
 	// ErrTypeResultLost: the effect happened, but its result cannot be handed out:
 	// it cannot be encoded, or is too large. Non-retryable, and nothing runs again.
 	ErrTypeResultLost = "EffectResultLost"
-	// ErrTypeInput: no key can be derived from the input. Non-retryable; nothing ran.
+	// ErrTypeInput: no key can be derived from the input. Non-retryable, unless only
+	// the policy's Key function failed; nothing ran.
 	ErrTypeInput = "EffectInput"
 	// ErrTypeScope: what the policy's scope needs was not sent: a header, a tenant,
-	// an agent. Retryable, because a deploy can cure it; nothing ran.
+	// an agent. Retryable, because a deploy can cure it, together with a reset of the
+	// workflow: what is scheduled keeps the header it has. Nothing ran.
 	ErrTypeScope = "EffectScope"
 	// ErrTypeHeader: the header cannot be read, or is of a newer version.
 	// Retryable, because a deploy can cure it; nothing ran.

@@ -11,6 +11,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	sdkinterceptor "go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/effectonce/effectonce"
 	"github.com/effectonce/effectonce/canon"
@@ -172,7 +173,11 @@ func (c *call) identify(ctx context.Context, name string, h header) error {
 	}
 	if id.Explicit == "" && c.policy.Key != nil {
 		if id.Explicit, err = c.policy.Key(ctx, c.args); err != nil {
-			return refuse(fmt.Errorf("the policy's Key function: %w", err))
+			// It may have asked somebody: unless it says that the input is bad, the
+			// next attempt may have better luck.
+			var app *temporal.ApplicationError
+			final := errors.Is(err, canon.ErrRefused) || errors.As(err, &app) && app.NonRetryable()
+			return errRefused(name, effectonce.ErrTypeInput, final, "the policy's Key function: %v", err)
 		}
 		if id.Explicit == "" {
 			return refuse(fmt.Errorf("the policy's Key function returned an empty key"))

@@ -33,9 +33,9 @@ func (w *workflowInbound) ExecuteWorkflow(ctx workflow.Context, in *sdkintercept
 		// for a deploy without failing the workflow.
 		w.out.unreadable = err.Error()
 		workflow.GetLogger(ctx).Error("effectonce: start header refused", "error", err)
-	} else if info := workflow.GetInfo(ctx); !ok && info.ParentWorkflowExecution != nil {
+	} else if info := workflow.GetInfo(ctx); h.Root == "" && info.ParentWorkflowExecution != nil {
 		workflow.GetMetricsHandler(ctx).Counter("effectonce_child_without_root").Inc(1)
-		workflow.GetLogger(ctx).Warn("effectonce: the parent sent no root: actions of this child are not recognised after a reset of the parent",
+		workflow.GetLogger(ctx).Warn("effectonce: the parent sent no root (it has no interceptor, or the child's input cannot be canonicalised): actions of this child are not recognised after a reset of the parent",
 			"parent", info.ParentWorkflowExecution.ID)
 	}
 	w.out.start, w.out.startOK = h, ok && err == nil
@@ -90,24 +90,32 @@ func (w *workflowOutbound) announce(ctx workflow.Context, activityType string, a
 
 // ExecuteChildWorkflow gives the child its root.
 func (w *workflowOutbound) ExecuteChildWorkflow(ctx workflow.Context, childType string, args ...any) workflow.ChildWorkflowFuture {
-	id := workflow.GetChildWorkflowOptions(ctx).WorkflowID
-	if id == "" {
-		if input, err := inputOf(args); err == nil {
-			id = "input:" + string(input)
-		}
-	} else {
-		id = "id:" + id
-	}
-	info := workflow.GetInfo(ctx)
 	h := w.ambient(ctx)
-	r := rootsOf(info, w.start, w.startOK)
+	h.Unreadable = w.unreadable
+	id, ok := childID(ctx, args)
+	if !ok {
+		// Nothing tells this child from others of its type; numbers alone could swap
+		// after a reset. It goes by its own run.
+		w.send(ctx, h)
+		return w.Next.ExecuteChildWorkflow(ctx, childType, args...)
+	}
+	r := rootsOf(workflow.GetInfo(ctx), w.start, w.startOK)
 	number, opened := w.children.take(ctx, derive(r.run, "equal", childType, id))
 	r = r.ofChild(childType, id, number)
-	h.Kind, h.Root, h.Chain, h.Unreadable = startOfChild, r.run, r.chain, w.unreadable
+	h.Kind, h.Root, h.Chain = startOfChild, r.run, r.chain
 	w.send(ctx, h)
 	f := w.Next.ExecuteChildWorkflow(ctx, childType, args...)
 	opened(f.GetChildWorkflowExecution())
 	return f
+}
+
+// childID returns what a child is known by: its explicit workflow ID, or its input.
+func childID(ctx workflow.Context, args []any) (string, bool) {
+	if id := workflow.GetChildWorkflowOptions(ctx).WorkflowID; id != "" {
+		return "id:" + id, true
+	}
+	input, err := inputOf(args)
+	return "input:" + string(input), err == nil
 }
 
 // NewContinueAsNewError gives the next run its root.
