@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
@@ -16,10 +15,8 @@ var _ store.Transactor = (*Store)(nil)
 // CommitsTx implements [store.Transactor]: see [Store.CommitTx].
 func (*Store) CommitsTx() {}
 
-var errSavepoint = errors.New("the transaction is inside a savepoint, so that it can still be rolled back: pass the outer one, and release savepoints before")
-
-// withinSQL looks at what a report has done in the same transaction: whether a
-// savepoint could still undo it. A frozen process must not keep the record locked:
+// withinSQL looks at what a report has done in the same transaction: whether it is
+// inside a savepoint. A frozen process must not keep the record locked:
 // the server ends a transaction whose commit does not come.
 const withinSQL = `
 SELECT xmin::text <> (txid_current() % 4294967296)::text,
@@ -28,8 +25,9 @@ FROM {records} WHERE root = $1 AND key = $2`
 
 // CommitTx commits tx, and in it the outcome of the action that the activity of ctx
 // runs: the rows that the body has written in tx are there if and only if result is the
-// recorded outcome. tx is a transaction on the database of the records, of any pool, and
-// no savepoint; ctx is the body's. See interceptor.Transactional.
+// recorded outcome. tx is a transaction on the database of the records, of any pool; if
+// it is nested in another one, both are committed. ctx is the body's. See
+// interceptor.Transactional.
 //
 // A nil error means that both are durable. With any error but those of the last kind,
 // tx has been rolled back:
@@ -38,7 +36,6 @@ FROM {records} WHERE root = $1 AND key = $2`
 //	tx is not on the database and schema of the records    → store.ErrNotFound, or a *pgconn.PgError
 //	ctx is done                                            → its cause
 //	the result cannot be encoded, or is too large          → an error that says so
-//	a savepoint of tx is open                              → an error that says so
 //	the server refuses, such as a deferred constraint      → a *pgconn.PgError
 //	anything else (the commit's answer was lost)           → maybe committed
 //
@@ -101,7 +98,22 @@ func (s *Store) commit(ctx context.Context, tx pgx.Tx, held store.Claim, c store
 	case !changed:
 		return store.ErrLeaseLost
 	case savepoint:
-		return errSavepoint
+		return commitAll(ctx, tx)
 	}
 	return tx.Commit(ctx)
+}
+
+// commitAll commits tx where a savepoint is open. It cannot be told whether tx is just
+// that savepoint, whose own Commit would commit nothing.
+func commitAll(ctx context.Context, tx pgx.Tx) error {
+	c := tx.Conn()
+	tag, err := c.Exec(ctx, "COMMIT")
+	switch {
+	case err != nil && c.PgConn().TxStatus() != 'I':
+		_ = c.Close(ctx) // what became of it cannot be known here
+	case err == nil && tag.String() == "ROLLBACK":
+		err = pgx.ErrTxCommitRollback
+	}
+	_ = tx.Rollback(ctx) // there is nothing left to roll back: it gives the connection back
+	return err
 }

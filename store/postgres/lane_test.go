@@ -26,6 +26,7 @@ func TestStoreWithoutTheLane(t *testing.T) {
 // crowd makes calls that all wait for two that are held up, and lets them go.
 func crowd(t *testing.T, s *postgres.Store, pool *pgxpool.Pool, n int, call func(i int)) {
 	t.Helper()
+	warm(t, pool)
 	release := gate(t, pool)
 	var all sync.WaitGroup
 	for runner := range 2 {

@@ -129,7 +129,7 @@ func TestLostAnswerOfAnAmendmentThatWasFollowedByAnother(t *testing.T) {
 func TestLostRequestIsSentAgain(t *testing.T) {
 	t.Parallel()
 	var w wire
-	s, pool := open(t, postgres.Options{}, w.between)
+	s, pool := open(t, postgres.Options{}, w.between, func(c *pgxpool.Config) { c.MaxConns = 1 })
 	require.NoError(t, pool.Ping(t.Context()))
 	w.early.Store(1)
 	q := request()

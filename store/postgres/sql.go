@@ -57,7 +57,7 @@ func newStatements(schema string) statements {
 	t := statements{
 		get: sql(getSQL), claim: sql(claimSQL), seen: sql(seenSQL), write: sql(writeSQL), logged: sql(loggedSQL),
 		report: map[store.Verb]string{}, within: sql(withinSQL),
-		renew:  sql(renewSQL), lost: sql(lostSQL),
+		renew: sql(renewSQL), lost: sql(lostSQL),
 		together: sql(togetherSQL),
 		claimAll: sql(claimAllSQL), reportAll: sql(reportAllSQL), seenAll: sql(seenAllSQL),
 		lookup: sql(lookupSQL), list: sql(listSQL), history: sql(historySQL),
