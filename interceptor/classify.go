@@ -43,11 +43,13 @@ func classify(p Policy, result any, err error, done bool) conclusion {
 	switch {
 	case says == mark.Applied:
 		c.verb, c.result = store.Complete, m.Value
+	case says == mark.NotApplied && p.Unknown.kind == transactional:
+		c.verb = store.Release // no earlier attempt can still arrive: nothing has to settle
 	case says == mark.NotApplied:
 		c.verb = store.NotApplied
 	case says == mark.Final:
 		c.verb = store.Fail
-	case says == mark.Unknown || p.Unknown.kind != rerun:
+	case says == mark.Unknown || !p.Unknown.kind.goesOn():
 		// Anything that is not nil may hide an effect: EOF, a reset connection and a
 		// 502 are the commonest lost answers and look like plain errors.
 		c.verb = store.MarkUnknown

@@ -66,6 +66,12 @@ func TestClassify(t *testing.T) {
 				require.Equal(t, test.result, got.result, "%s", u.kind)
 				require.Equal(t, test.untouched, got.untouched, "%s", u.kind)
 			}
+			// What is not committed has not happened, so "not applied" says no more than any error.
+			if test.rerun == store.NotApplied {
+				test.rerun = store.Release
+			}
+			got := classify(Policy{Unknown: Transactional(), NotAppliedTypes: []string{"Busy"}, FinalTypes: []string{"Banned"}}, "result", test.err, test.done)
+			require.Equal(t, conclusion{verb: test.rerun, result: test.result, err: test.bare, untouched: test.untouched}, got)
 		})
 	}
 }

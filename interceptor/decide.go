@@ -63,10 +63,10 @@ func decide(rec store.Record, s situation) decision {
 	case rec.State == store.Free:
 		return claimAgain
 	}
-	switch s.unknown {
-	case rerun:
+	switch {
+	case s.unknown.goesOn():
 		return takeOver
-	case reconcile:
+	case s.unknown == reconcile:
 		return ask
 	}
 	return held

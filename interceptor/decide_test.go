@@ -25,7 +25,7 @@ func TestDecide(t *testing.T) {
 				for _, fingerprint := range []string{"same", "other", "forgotten"} {
 					for _, scheduled := range []string{"same", "other", "none"} {
 						for _, otherKey := range []bool{false, true} {
-							for _, unknown := range []unknownKind{rerun, reconcile, hold} {
+							for _, unknown := range []unknownKind{rerun, reconcile, transactional, hold} {
 								for _, forget := range []string{"", "outcome dropped", "outcome not dropped yet"} {
 									for _, ran := range []bool{false, true} {
 										q := store.Request{Ref: store.Ref{Key: key.Key{1}}, Token: mine, Fingerprint: store.Digest{1}, Scheduled: store.Digest{7}}
@@ -85,7 +85,7 @@ func TestDecide(t *testing.T) {
 											want = giveWay
 										case state == store.Free:
 											want = claimAgain
-										case unknown == rerun:
+										case unknown == rerun, unknown == transactional:
 											want = takeOver
 										case unknown == reconcile:
 											want = ask

@@ -49,7 +49,7 @@ func (c *call) errUnknown(rec store.Record, cause error, retry time.Duration, wh
 	return c.fail(failure{
 		errType: effectonce.ErrTypeUnknown, retry: retry, cause: cause,
 		// A local activity that is held would fill the history; one that may rerun goes on.
-		final: c.policy.FailHeld || c.info.IsLocalActivity && c.policy.Unknown.kind != rerun,
+		final: c.policy.FailHeld || c.info.IsLocalActivity && !c.policy.Unknown.kind.goesOn(),
 	}, "outcome unknown: %s (claimed by %s run %s attempt %d). Find out whether the effect happened and resolve the key",
 		what, rec.WorkflowID, rec.RunID, rec.Attempt)
 }

@@ -100,6 +100,11 @@ func (o Options) faults(s store.Store) error {
 	if s == nil {
 		fault("the store is nil")
 	}
+	if _, able := s.(store.Transactor); s != nil && !able {
+		for _, where := range o.transactional() {
+			fault("%s: Transactional needs a store with CommitTx, such as those of store/postgres and store/sqlite, got a %T", where, s)
+		}
+	}
 	if len(o.Policies)+len(o.Multiplexers) == 0 && o.Unlisted != Guard {
 		fault("Policies is empty: no activity would be protected")
 	}

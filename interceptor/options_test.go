@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/effectonce/effectonce"
+	"github.com/effectonce/effectonce/store"
 	"github.com/effectonce/effectonce/store/memory"
 )
 
@@ -30,6 +31,7 @@ func TestNew_ReportsEveryFaultInOneError(t *testing.T) {
 				Key: func(context.Context, []any) (string, error) { return "", nil },
 			},
 			"E": {Scope: effectonce.Run, Unknown: Hold(), KeepOutcome: true, ForgetAfterRetention: true},
+			"F": {Scope: effectonce.Run, Unknown: Transactional(), FailHeld: true},
 		},
 	})
 	require.Error(t, err)
@@ -40,7 +42,7 @@ func TestNew_ReportsEveryFaultInOneError(t *testing.T) {
 		`"C": scope Call`, "FailHeld has no meaning",
 		`"D": Key and Identity`, "no slash", "Lease must be at least 1s, got 1ns", "Wait must be at least 0s, got -1ns",
 		"Retention must be at least 0s", "HeldRetry must be at least 1s",
-		`"E": KeepOutcome excludes`,
+		`"E": KeepOutcome excludes`, `"F": FailHeld has no meaning`,
 		"Lease must be at least 1s, got 1ms", "Settle must be at least 0s", "RecordTimeout must be at least 1s", "MaxResultBytes and AnyResultSize",
 	} {
 		require.ErrorContains(t, err, part)
@@ -51,6 +53,32 @@ func TestNew_RefusesToProtectNothing(t *testing.T) {
 	t.Parallel()
 	_, err := NewPlugin(memory.New(memory.Options{}), Options{})
 	require.ErrorContains(t, err, "Policies is empty")
+}
+
+func TestNew_RefusesTransactionalWhereTheStoreCannot(t *testing.T) {
+	t.Parallel()
+	o := Options{
+		DataConverter: converter.GetDefaultDataConverter(),
+		Policies: map[string]Policy{
+			"A": {Scope: effectonce.Run, Unknown: Transactional()},
+			"B": {Scope: effectonce.Run, Unknown: Hold(), SubEffects: map[string]Unknown{"post": Transactional()}},
+			"C": {Scope: effectonce.Run, Unknown: Rerun()},
+		},
+		Multiplexers: map[string]Multiplexer{"M": {
+			Tool:     func(args []any) (string, []any, error) { return "tool", args, nil },
+			Policies: map[string]Policy{"tool": {Scope: effectonce.Run, Unknown: Transactional()}},
+		}},
+	}
+	_, err := New(memory.New(memory.Options{}), o)
+	for _, part := range []string{`policy of "A"`, `policy of "B": SubEffects["post"]`, `multiplexer "M": tool "tool"`, "got a *memory.Store"} {
+		require.ErrorContains(t, err, part)
+	}
+	require.NotContains(t, err.Error(), `"C"`)
+	_, err = New(struct {
+		*memory.Store
+		store.Transactor
+	}{}, o)
+	require.NoError(t, err)
 }
 
 // TestDefaults_CoverEveryField fails when a field is added to Options or Policy and

@@ -18,7 +18,7 @@ type Policy struct {
 	// Scope says how widely two equal calls are the same action. Required.
 	Scope effectonce.Scope
 	// Unknown says what may happen when nobody knows whether the effect did:
-	// [Rerun], [Reconcile] or [Hold]. Required.
+	// [Rerun], [Reconcile], [Transactional] or [Hold]. Required.
 	Unknown Unknown
 
 	// Operation is the stable name of what is done; it is part of the key. Default:
@@ -88,11 +88,15 @@ type Unknown struct {
 type unknownKind string
 
 const (
-	unset     unknownKind = ""
-	rerun     unknownKind = "rerun"
-	reconcile unknownKind = "reconcile"
-	hold      unknownKind = "hold"
+	unset         unknownKind = ""
+	rerun         unknownKind = "rerun"
+	reconcile     unknownKind = "reconcile"
+	transactional unknownKind = "transactional"
+	hold          unknownKind = "hold"
 )
+
+// goesOn reports whether an action whose outcome is unknown is simply run again.
+func (k unknownKind) goesOn() bool { return k == rerun || k == transactional }
 
 // Rerun runs the body again, with the same key: for effects that are naturally
 // idempotent, or whose receiver honours [effectonce.Action.Key].
@@ -204,8 +208,8 @@ func (p Policy) validate() error {
 	if p.KeepOutcome && (p.Retention != 0 || p.ForgetAfterRetention) {
 		fault("KeepOutcome excludes Retention and ForgetAfterRetention")
 	}
-	if p.FailHeld && p.Unknown.kind == rerun {
-		fault("FailHeld has no meaning with Rerun: nothing is held")
+	if p.FailHeld && p.Unknown.kind.goesOn() {
+		fault("FailHeld has no meaning with Rerun and Transactional: nothing is held")
 	}
 	atLeast(fault, "Lease", p.Lease, time.Second)
 	atLeast(fault, "Pending", p.Pending, time.Second)
@@ -218,7 +222,7 @@ func (p Policy) validate() error {
 func (u Unknown) validate(fault func(string, ...any), field string) {
 	switch {
 	case u.kind == unset:
-		fault("%s is missing: say what may happen when nobody knows whether the effect did (Rerun, Reconcile, Hold)", field)
+		fault("%s is missing: say what may happen when nobody knows whether the effect did (Rerun, Reconcile, Transactional, Hold)", field)
 	case u.kind == reconcile && u.ask == nil:
 		fault("%s: Reconcile needs a function", field)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/effectonce/effectonce/internal/commit"
 	"github.com/effectonce/effectonce/internal/current"
 	"github.com/effectonce/effectonce/store"
 )
@@ -29,6 +30,12 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, refused *
 	bodyCtx, r := c.start(ctx, rec)
 	defer r.end()
 	result, err = c.body.ExecuteActivity(bodyCtx, c.in)
+	committed, failed := r.commits.say()
+	if committed != nil { // by the body itself: classified, recorded and counted
+		result, err = r.handOutCommitted(ctx, committed, err)
+		return result, nil, err
+	}
+	err = r.uncommitted(ctx, failed, err)
 
 	// 6. Classify and encode, before anything is recorded.
 	end := classify(c.policy, result, err, ctx.Err() != nil)
@@ -96,6 +103,7 @@ type running struct {
 	release    func()
 	cancel     context.CancelCauseFunc
 	concluded  bool // what is to be recorded is known
+	commits    commits
 }
 
 // start returns the context for the body, and has the lease renewed until end. A renewal
@@ -103,9 +111,13 @@ type running struct {
 // is gone.
 func (c *call) start(ctx context.Context, rec store.Record) (context.Context, *running) {
 	r := &running{call: c, ctx: ctx, claim: rec.Claim(), generation: rec.Generation}
-	ctx, r.cancel = context.WithCancelCause(current.With(ctx, current.Action{
+	ctx = current.With(ctx, current.Action{
 		Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence, Sub: r.sub, Handle: r.handle,
-	}))
+	})
+	if _, able := c.ic.store.(store.Transactor); able {
+		ctx = commit.With(ctx, r.commit)
+	}
+	ctx, r.cancel = context.WithCancelCause(ctx)
 	r.release = c.ic.renewals.keep(r.claim, c.policy.Lease, c.deadline.Add(c.policy.Lease), r.cancel)
 	return ctx, r
 }
@@ -115,7 +127,7 @@ func (c *call) start(ctx context.Context, rec store.Record) (context.Context, *r
 func (r *running) end() {
 	defer r.cancel(nil)
 	defer r.release()
-	if r.concluded {
+	if committed, _ := r.commits.say(); r.concluded || committed != nil {
 		return
 	}
 	_, err := r.report(r.ctx, r.claim, store.Change{Verb: store.MarkUnknown, Who: r.request.Who, Why: "the body panicked"})

@@ -165,6 +165,14 @@ type Entry struct {
 	Who, Why   string // as the caller said; empty for Resumed, Swept and Expired
 }
 
+// Transactor is an optional power of a Store: it has a method CommitTx, which commits
+// a transaction of an activity's body on the records' own database together with the
+// action's outcome. What a transaction is, its driver says.
+type Transactor interface {
+	// CommitsTx does nothing: it says that there is a CommitTx.
+	CommitsTx()
+}
+
 // Janitor is an optional power of a Store: bounded housekeeping. Both methods
 // are safe beside everything else, change at most limit records (which must be
 // positive) and return how many.

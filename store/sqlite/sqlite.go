@@ -20,6 +20,8 @@ var (
 	_ store.Lister    = (*Store)(nil)
 	_ store.Historian = (*Store)(nil)
 	_ store.Janitor   = (*Store)(nil)
+
+	_ store.Transactor = (*Store)(nil)
 )
 
 // Options configure [Open]. The zero value is ready to use.
@@ -41,6 +43,7 @@ type Store struct {
 	reads       *sql.DB   // everybody else's, read-only
 	byRef       *sql.Stmt
 	byScheduled *sql.Stmt
+	callers     *sql.DB // see DB
 	writer      *writer
 	close       func() error
 }
@@ -102,6 +105,9 @@ func open(ctx context.Context, path string, opts Options) (_ *Store, err error) 
 	if s.byScheduled, err = s.reads.PrepareContext(ctx, selectByScheduled); err != nil {
 		return nil, err
 	}
+	if s.callers, err = openCallers(abs, opts); err != nil {
+		return nil, err
+	}
 	s.writer = startWriter(s.tx, opts.BusyTimeout)
 	s.close = sync.OnceValue(s.shut)
 	return s, nil
@@ -157,8 +163,11 @@ func (s *Store) shut() (err error) {
 	if s.writer != nil {
 		s.writer.stop()
 	}
+	if s.callers != nil {
+		err = s.callers.Close()
+	}
 	if s.reads != nil {
-		err = s.reads.Close()
+		err = errors.Join(err, s.reads.Close())
 	}
 	if s.conn != nil { // the last to close moves what is in the log into the file
 		err = errors.Join(err, s.tx.close())
