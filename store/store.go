@@ -22,7 +22,7 @@ type Request struct {
 	RunID      string
 	Attempt    int
 
-	Scheduled   Digest
+	Scheduled   Digest // see [Record]; requests with equal ones have equal run IDs
 	Fingerprint Digest // required
 	Fields      []byte
 

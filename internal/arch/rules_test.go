@@ -49,6 +49,7 @@ var rules = []rule{
 		of: "interceptor/...", ours: []string{".", "canon", "key", "store", "interceptor/...", "internal/..."},
 		others: append([]string{"github.com/google/uuid"}, temporal...), never: backends,
 	},
+	{of: "otel", ours: []string{"interceptor"}, others: []string{"go.opentelemetry.io/otel"}},
 	{
 		of: "activities/...", ours: []string{".", "activities/...", "internal/provider"}, others: temporal,
 		never: []string{"interceptor/...", "store/..."},
@@ -59,8 +60,6 @@ var rules = []rule{
 	},
 
 	{of: "testsuite/...", ours: anything, others: anything, never: []string{"worker/...", "cmd/..."}, tests: true},
-	// A scaffold behind a build tag, which keeps modules in go.mod.
-	{of: "internal/deps", others: anything, tests: true},
 	{of: "internal/services/...", ours: []string{"internal/..."}, others: anything, tests: true},
 	{of: "internal/...", ours: anything, others: anything, never: []string{"worker/...", "cmd/...", "internal/services/..."}},
 	{of: "worker/...", ours: anything, others: anything, never: []string{"internal/services/...", "testsuite/..."}},
@@ -69,6 +68,4 @@ var rules = []rule{
 		of: "cmd/...", ours: anything, others: anything,
 		never: []string{"interceptor/...", "worker/...", "internal/services/...", "testsuite/..."},
 	},
-	{of: "docs/...", ours: anything, others: anything},
-	{of: "examples/...", ours: anything, others: anything},
 }
