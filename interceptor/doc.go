@@ -17,7 +17,8 @@
 // While the store keeps what it has committed and no attempt outlives its deadline
 // by more than [Options.Settle], the effect of an action happens at most once, and
 // nobody is told it happened, or did not, unless that is known. What nobody knows
-// is held, asked for or run again, as the policy says. Replays are the recorded
+// is held, asked for or run again, as the policy says; of rows that are written with
+// [Transactional], everything is known. Replays are the recorded
 // bytes. The workflow side adds headers and nothing else: histories recorded with
 // and without it replay with and without it.
 //

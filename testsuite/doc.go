@@ -26,6 +26,7 @@
 //	SIGKILL after the record, before Temporal hears            TestWorkerKilled/*/AfterTheRecordBeforeTemporalHears
 //	SIGKILL between claim and effect                           TestWorkerKilled/*/BetweenClaimAndEffect
 //	SIGKILL between effect and record                          TestWorkerKilled/*/BetweenEffectAndRecord
+//	SIGKILL around the commit of rows beside the records       TestTransactional_WorkerKilled
 //	SIGKILL in the middle of a batch that resumes              TestWorkerKilledInTheMiddleOfABatch
 //	graceful shutdown cancels the body's context               TestGracefulShutdownCancelsTheBody
 //	the owner dies, and its key is wedged for ever             TestWorkerKilled/*/*/HoldWaitsForAPerson; store/storetest

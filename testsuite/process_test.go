@@ -28,7 +28,7 @@ type plan struct {
 	Halt                      halt
 	Passing                   int64  // so many steps of that kind pass before it halts
 	Halted                    string // a file that says that it has halted
-	Policy                    string // a key of crashPolicies
+	Policy                    string // as in crashing, or transactionalProcess
 }
 
 // halt is where a worker process stops doing anything at all, until it is killed.
@@ -75,6 +75,9 @@ func processRun(text string) error {
 	var p plan
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
 		return err
+	}
+	if p.Policy == transactionalProcess {
+		return postingMain(p)
 	}
 	s, _, err := openStore(context.Background(), p.Store)
 	if err != nil {

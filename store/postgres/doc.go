@@ -19,6 +19,9 @@
 // changed the record.) Claims and reports of many goroutines share transactions,
 // two at a time, without waiting for company; each caller waits for the commit.
 //
+// Rows of the caller's own, in the same database, can be committed together with the
+// outcome of their action: [Store.CommitTx].
+//
 // A call whose answer was lost (the connection broke) is repeated until there is
 // a definite answer, and recognises what it did itself. A call goes on when its
 // context is done; a claim that is won after its caller has gone is given up at

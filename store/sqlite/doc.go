@@ -15,6 +15,9 @@
 // goroutines of a process share commits: while one is being written, the next
 // callers gather.
 //
+// Rows of the caller's own, in the same file, can be committed together with the
+// outcome of their action: [Store.DB], [Store.CommitTx].
+//
 // Not promised: the file on a network file system, and one file per pod or host.
 // Each file is a store of its own, and two stores know nothing of each other.
 //
