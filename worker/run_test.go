@@ -41,7 +41,7 @@ func TestRefusals(t *testing.T) {
 			want: []string{"unknown kind of store", "sqlite:effects.db", "postgres://USER:PASSWORD@HOST/DATABASE", "memory:"},
 		},
 		"StoreOfUnknownKindInTheEnvironment": {
-			env:  []string{"EFFECTONCE_STORE=redis://:geheim@db", "EFFECTONCE_PROVIDER=http://127.0.0.1:1"},
+			env:  []string{"EFFECTONCE_STORE=mysql://:geheim@db", "EFFECTONCE_PROVIDER=http://127.0.0.1:1"},
 			args: []string{"run"},
 			want: []string{"unknown kind of store"},
 		},
