@@ -7,15 +7,15 @@ SHELL := /bin/bash
 TIMEOUT ?= 10m
 # list: skipped tests are listed; fail: they are failures.
 SKIPS ?= $(if $(filter 1,$(REQUIRE_SERVICES)),fail,list)
-# What to benchmark: canon, key, stores, or a folder.
+# What to benchmark: canon or stores beside others, or a folder by itself.
 BENCH ?= canon
+# How long each benchmark of a folder runs.
 BENCHTIME ?= 1s
 # How long each fuzz test runs.
 FUZZTIME ?= 30s
-# More arguments for "make demo", such as --keep.
+# More arguments for "make demo", such as --keep, and for "make bench", such as
+# -rounds 5. See docs/performance.md.
 ARGS ?=
-
-bench-path = $(if $(filter stores,$(BENCH)),./store/...,./$(BENCH)/...)
 
 .PHONY: help
 help: ## List these commands
@@ -51,8 +51,8 @@ fmt-check: ## List Go files that are not formatted, and fail if there are any
 check: fmt-check vet lint ## Everything that must be quiet before a commit, but for tests
 
 .PHONY: bench
-bench: ## Run benchmarks: BENCH=canon|key|stores|folder BENCHTIME=1s
-	@go test -run '^$$' -bench . -benchmem -benchtime=$(BENCHTIME) $(bench-path)
+bench: ## Run benchmarks: BENCH=canon|stores|growth beside others, or a folder
+	@scripts/bench.sh $(BENCH) $(BENCHTIME) $(ARGS)
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz test for FUZZTIME=30s
