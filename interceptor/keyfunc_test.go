@@ -33,8 +33,10 @@ func TestKey_ThatFailedIsTriedAgainUnlessTheInputIsBad(t *testing.T) {
 	require.Equal(t, receipt{"a", 500}, result(t, w.run(chargeOnce(order7, 3))))
 
 	for name, bad := range map[string]func(int) (string, error){
-		"empty":         func(int) (string, error) { return "", nil },
-		"non-retryable": func(int) (string, error) { return "", temporal.NewNonRetryableApplicationError("no approval", "x", nil) },
+		"empty": func(int) (string, error) { return "", nil },
+		"non-retryable": func(int) (string, error) {
+			return "", temporal.NewNonRetryableApplicationError("no approval", "x", nil)
+		},
 	} {
 		w := newWorld(t, policy(bad), succeed)
 		app := failure(t, w.run(chargeOnce(order7, 3)))

@@ -162,7 +162,7 @@ func cpu(b *testing.B, pool *pgxpool.Pool) (spent time.Duration) {
 	require.NoError(b, err)
 	for _, p := range processes {
 		id, _ := strconv.Atoi(filepath.Base(p))
-		if stat := statOf(id); stat != nil && (id == os.Getpid() || stat[1] == postmaster[1]) {
+		if stat := statOf(id); len(stat) > 12 && (id == os.Getpid() || stat[1] == postmaster[1]) {
 			spent += time.Duration(stat[11]+stat[12]) * 10 * time.Millisecond // user and system, in ticks
 		}
 	}

@@ -95,7 +95,7 @@ func readClaims(rows pgx.Rows) (claims []store.Claim, err error) {
 	for rows.Next() {
 		var h store.Claim
 		var key []byte
-		if err := rows.Scan((*[16]byte)(&h.Root), &key, (*[16]byte)(&h.Token), &h.Fence); err != nil {
+		if err := rows.Scan(&h.Root, &key, (*[16]byte)(&h.Token), &h.Fence); err != nil {
 			return nil, err
 		}
 		copy(h.Key[:], key)

@@ -41,7 +41,7 @@ func (r *row) scan(rows pgx.Rows, more ...any) error {
 		format                                     *string
 	)
 	columns := []any{
-		(*[16]byte)(&r.Root), &key, &r.Namespace, &r.ScopeKind, &r.ScopeID, &r.Tenant, &r.Operation, &r.Intent,
+		&r.Root, &key, &r.Namespace, &r.ScopeKind, &r.ScopeID, &r.Tenant, &r.Operation, &r.Intent,
 		&r.WorkflowID, &r.RunID, &r.Attempt, &r.who, &scheduled, &fingerprint, &r.Fields,
 		(*string)(&r.State), (*[16]byte)(&r.Token), &r.Fence, &r.Generation,
 		(*zeronull.Timestamptz)(&r.Lease), (*zeronull.Timestamptz)(&r.Deadline), (*zeronull.Timestamptz)(&r.Prior),
