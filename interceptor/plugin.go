@@ -54,7 +54,7 @@ func NewPlugin(s store.Store, o Options) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Plugin{ic: ic, explicit: explicit, registered: registered{types: map[string][]reflect.Type{}}}, nil
+	return &Plugin{ic: ic, explicit: explicit, registered: newRegistered()}, nil
 }
 
 // Name names the plugin to the SDK.

@@ -1,6 +1,7 @@
 package interceptor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,13 @@ import (
 type registered struct {
 	mu    sync.Mutex
 	types map[string][]reflect.Type
+	// aliases are the names under which a function was registered that has another
+	// name of its own.
+	aliases map[string][]string
+}
+
+func newRegistered() registered {
+	return registered{types: map[string][]reflect.Type{}, aliases: map[string][]string{}}
 }
 
 var contextType = reflect.TypeFor[context.Context]()
@@ -37,10 +45,11 @@ func (r *registered) add(a any, o activity.RegisterOptions) {
 	switch {
 	case t == nil:
 	case t.Kind() == reflect.Func:
-		name := o.Name
-		if name == "" {
-			full := runtime.FuncForPC(reflect.ValueOf(a).Pointer()).Name()
-			name = strings.TrimSuffix(full[strings.LastIndex(full, ".")+1:], "-fm")
+		full := runtime.FuncForPC(reflect.ValueOf(a).Pointer()).Name()
+		own := strings.TrimSuffix(full[strings.LastIndex(full, ".")+1:], "-fm")
+		name := cmp.Or(o.Name, own)
+		if name != own {
+			r.aliases[own] = append(r.aliases[own], name)
 		}
 		r.types[name] = arguments(t, 0)
 	case t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct:
@@ -99,11 +108,31 @@ func (p *Plugin) StartWorker(
 	return next(ctx, o)
 }
 
+// mistaken returns an error for each function whose calls the SDK runs as another type:
+// it resolves what is called, even by name, through the name of the function, so that a
+// function that is registered twice runs under the name it got last, and under that
+// one's policy.
+func (p *Plugin) mistaken() (faults []error) {
+	for _, own := range slices.Sorted(maps.Keys(p.registered.aliases)) {
+		names := p.registered.aliases[own]
+		if _, ok := p.registered.types[own]; ok {
+			names = append([]string{own}, names...)
+		}
+		if len(names) < 2 || !slices.ContainsFunc(names, func(name string) bool { _, ok := p.ic.opts.Policies[name]; return ok }) {
+			continue
+		}
+		faults = append(faults, fmt.Errorf(
+			"effectonce: the function %s is registered as %s: the SDK runs all of them as %q, under that policy. Register it once, or wrap it in functions of their own",
+			own, strings.Join(names, " and "), names[len(names)-1]))
+	}
+	return faults
+}
+
 // inspect compares policies with the registered types.
 func (p *Plugin) inspect() (remarks []string, faults error) {
 	p.registered.mu.Lock()
 	defer p.registered.mu.Unlock()
-	var all []error
+	all := p.mistaken()
 	for _, name := range slices.Sorted(maps.Keys(p.ic.opts.Policies)) {
 		policy := p.ic.opts.Policies[name]
 		types, ok := p.registered.types[name]

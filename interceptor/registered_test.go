@@ -31,6 +31,7 @@ func (*shop) Pay(context.Context, orderIn) error { return nil }
 func (*shop) Look(context.Context) error         { return nil }
 
 func plainActivity(string) error { return nil }
+func otherActivity(string) error { return nil }
 
 // warnings collects what is logged as a warning.
 type warnings struct {
@@ -51,7 +52,7 @@ var _ sdklog.Logger = (*warnings)(nil)
 
 // worker makes a worker with the plugin's options and registers activities on it.
 // Its server cannot be reached: only what happens before is looked at.
-func startWorker(t *testing.T, o interceptor.Options) (*interceptor.Plugin, *warnings, error) {
+func startWorker(t *testing.T, o interceptor.Options, more ...func(sdkworker.Worker)) (*interceptor.Plugin, *warnings, error) {
 	t.Helper()
 	p, err := interceptor.NewPlugin(memory.New(memory.Options{}), o)
 	require.NoError(t, err)
@@ -61,7 +62,10 @@ func startWorker(t *testing.T, o interceptor.Options) (*interceptor.Plugin, *war
 	w := sdkworker.New(c, "q", sdkworker.Options{})
 	w.RegisterActivity(&shop{})
 	w.RegisterActivity(plainActivity)
-	w.RegisterActivityWithOptions(plainActivity, activity.RegisterOptions{Name: "alias", DisableAlreadyRegisteredCheck: true})
+	w.RegisterActivityWithOptions(otherActivity, activity.RegisterOptions{Name: "alias"})
+	for _, f := range more {
+		f(w)
+	}
 	return p, log, w.Start()
 }
 
@@ -172,4 +176,18 @@ func TestOnDecision_SeesEveryDecisionAndTellsRepeats(t *testing.T) {
 	require.Equal(t, w.record().Key, seen[1].Key)
 	require.Equal(t, "Charge", seen[1].Operation)
 	require.Equal(t, 1, seen[1].Generation)
+}
+
+// The SDK runs a function that is registered under two names as the last one, whichever
+// is called: another policy would hold for it than its name says.
+func TestPlugin_RefusesAFunctionUnderTwoNames(t *testing.T) {
+	t.Parallel()
+	again := func(w sdkworker.Worker) {
+		w.RegisterActivityWithOptions((&shop{}).Pay, activity.RegisterOptions{Name: "Report"})
+	}
+	policy := interceptor.Policy{Scope: effectonce.Run, Unknown: interceptor.Hold()}
+	_, _, err := startWorker(t, interceptor.Options{Policies: map[string]interceptor.Policy{"Pay": policy}}, again)
+	require.ErrorContains(t, err, `the function Pay is registered as Pay and Report`)
+	_, _, err = startWorker(t, interceptor.Options{Policies: map[string]interceptor.Policy{"Other": policy}}, again)
+	require.NotContains(t, err.Error(), "is registered as", "without a policy it is the SDK's affair")
 }
