@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs benchmarks, as "make bench" does:
 #
-#   scripts/bench.sh canon  TIME [-rounds 3 -time 200ms]
-#   scripts/bench.sh stores TIME [-c 1,8,64,256 -rounds 3 -seconds 2 -slow -csv FILE -svg FILE]
+#   scripts/bench.sh canon  TIME [-rounds 10 -time 50ms]
+#   scripts/bench.sh stores TIME [-c 1,8,64,256 -rounds 3 -seconds 2 -quiet 0.2 -slow -csv FILE -svg FILE]
 #   scripts/bench.sh growth TIME [-growth 1000000]
 #   scripts/bench.sh FOLDER TIME
 #

@@ -2,6 +2,7 @@ package main
 
 import (
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -52,6 +53,15 @@ func (r results) names(prefix string) (names []string) {
 		}
 	}
 	return names
+}
+
+// fastest is the ratio of the least a and the least b. Other work on the machine
+// only ever adds to what a computation takes.
+func fastest(a, b []float64) float64 {
+	if len(a) == 0 || len(b) == 0 {
+		return math.NaN()
+	}
+	return slices.Min(a) / slices.Min(b)
 }
 
 // sums adds round by round.

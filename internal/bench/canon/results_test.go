@@ -29,8 +29,9 @@ func TestResults(t *testing.T) {
 	assert.Equal(t, "–x", r.times("Text/size=4KB/by=gowebpki", "Text/size=4KB/by=canon"))
 	assert.Equal(t, []string{"Text/size=4KB/by=json.Valid", "Text/size=4KB/by=sha256"}, r.names("jsonv2 "))
 
+	assert.Equal(t, 3.0, fastest(r.of("Text/size=4KB/by=jsontext", "ns/op"), r.of("Text/size=4KB/by=canon", "ns/op")))
 	reached := map[string]string{}
-	for _, g := range r.goals() {
+	for _, g := range r.goals(fastest) {
 		reached[g.What] = g.Verdict()
 	}
 	assert.Equal(t, "yes", reached["text 4KB: jsontext / canon"])

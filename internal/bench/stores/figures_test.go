@@ -80,6 +80,10 @@ func (f *figures) print(out io.Writer, ways []way) {
 		m, least, most := ratio.Of(f.of(w.name, c, rate), f.of("floor", c, rate))
 		return fmt.Sprintf("%s (%s–%s)", ratio.Figure(m), ratio.Figure(least), ratio.Figure(most))
 	})
+	table("actions per second of CPU, against the floor", func(w way, c int) string {
+		m, _, _ := ratio.Of(f.of("floor", c, cpu), f.of(w.name, c, cpu))
+		return ratio.Figure(m)
+	})
 	table("actions/s (medians; not to be compared with other runs)", median(rate))
 	table("p50 / p99 of an action, ms", func(w way, c int) string { return median(p50)(w, c) + " / " + median(p99)(w, c) })
 	table("CPU of client and server, us/action", median(cpu))

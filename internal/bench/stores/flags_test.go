@@ -17,6 +17,7 @@ var (
 	seconds = flag.Float64("seconds", 2, "how long a way is measured in a round")
 	only    = flag.String("ways", "", "measure only these `ways`, with commas between; the floor is always measured")
 	slow    = flag.Bool("slow", false, "add 1 ms to each commit and 0.5 ms to each round trip of PostgreSQL, as a cloud's disk and network do")
+	noise   = flag.Float64("quiet", 0, "measure again while others use more `processors` than that; 0: take it as it comes")
 	csvFile = flag.String("csv", "", "write all figures to this `file`")
 	svgFile = flag.String("svg", "", "draw actions a second to this `file`")
 	largest = flag.Int("growth", 1_000_000, "BenchmarkGrowth fills the store up to so many `rows`")

@@ -25,6 +25,7 @@ func BenchmarkStores(b *testing.B) {
 		require.NoError(b, err, w.name)
 	}
 	for round := range *rounds {
+		fmt.Printf("round %d of %d\n", round+1, *rounds)
 		for _, c := range callers {
 			f.round(b, round, c, ways)
 		}
@@ -42,11 +43,28 @@ func BenchmarkStores(b *testing.B) {
 func (f *figures) round(b *testing.B, round, callers int, ways []way) {
 	for i := range ways {
 		w := ways[(i+round)%len(ways)]
-		fmt.Fprintf(os.Stderr, "round %d of %d, c=%d: %s\n", round+1, *rounds, callers, w.name)
-		m, err := measure(b.Context(), w, callers, window())
+		m, err := quietly(b.Context(), w, callers, window())
 		require.NoError(b, err, w.name)
 		f.add(round, callers, w.name, m)
 	}
+}
+
+// quietly measures again while others use more of the machine than -quiet allows,
+// ten times at most, and takes the measurement during which they used least.
+func quietly(ctx context.Context, w way, callers int, d time.Duration) (best measurement, _ error) {
+	for range 10 {
+		m, err := measure(ctx, w, callers, d)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || m[foreign] < best[foreign] {
+			best = m
+		}
+		if *noise == 0 || best[foreign] <= *noise {
+			break
+		}
+	}
+	return best, nil
 }
 
 // The names of what is measured, as in the CSV file.
