@@ -153,10 +153,12 @@ func TestReplay(t *testing.T) {
 		m, err := measure(t.Context(), w, 1, 20*time.Millisecond) // prepares statements
 		require.NoError(t, err)
 		least := math.Inf(1)
-		for range 5 { // the server writes down things of its own at times
+		for range 200 { // the server writes down things of its own at times
 			m, err = measure(t.Context(), w, 1, 20*time.Millisecond)
 			require.NoError(t, err)
-			least = min(least, m[walled])
+			if least = min(least, m[walled]); least == 0 {
+				break
+			}
 		}
 		require.Zero(t, least, "WAL of %s", w.name)
 		require.InDelta(t, 1, m[tripped], 0.05, "round trips of %s", w.name)
