@@ -1,7 +1,6 @@
 package interceptor
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -24,14 +23,13 @@ type Multiplexer struct {
 	Unlisted Unlisted
 }
 
-func (m Multiplexer) validate() error {
-	var faults []error
+func (m Multiplexer) faults() (faults []error) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if m.Tool == nil {
 		fault("Tool is missing: say which tool a call is for")
 	}
 	for _, tool := range slices.Sorted(maps.Keys(m.Policies)) {
-		if err := m.Policies[tool].validate(); err != nil {
+		for _, err := range m.Policies[tool].faults() {
 			fault("tool %q: %w", tool, err)
 		}
 	}
@@ -43,7 +41,7 @@ func (m Multiplexer) validate() error {
 	if !m.Unlisted.valid() {
 		fault("Unlisted must be PassThrough, Guard or Refuse, got %q", m.Unlisted)
 	}
-	return errors.Join(faults...)
+	return faults
 }
 
 // The activity types of the SDK's contrib/googleadk.

@@ -112,12 +112,12 @@ func (o Options) faults(s store.Store) error {
 		if activityType == "" {
 			fault("Policies has an entry without an activity type")
 		}
-		if err := o.Policies[activityType].validate(); err != nil {
+		for _, err := range o.Policies[activityType].faults() {
 			fault("policy of %q: %w", activityType, err)
 		}
 	}
 	for _, activityType := range slices.Sorted(maps.Keys(o.Multiplexers)) {
-		if err := o.Multiplexers[activityType].validate(); err != nil {
+		for _, err := range o.Multiplexers[activityType].faults() {
 			fault("multiplexer %q: %w", activityType, err)
 		}
 		if _, both := o.Policies[activityType]; both {

@@ -2,7 +2,6 @@ package interceptor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -182,9 +181,8 @@ var scopes = map[effectonce.Scope]bool{
 	effectonce.Agent: true, effectonce.Tenant: true, effectonce.Namespace: true,
 }
 
-// validate returns every fault of the policy as the user wrote it.
-func (p Policy) validate() error {
-	var faults []error
+// faults returns every fault of the policy as the user wrote it.
+func (p Policy) faults() (faults []error) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	selects := p.Key != nil || len(p.Identity)+len(p.Check)+len(p.Ignore) > 0
 	switch {
@@ -216,7 +214,7 @@ func (p Policy) validate() error {
 	atLeast(fault, "HeldRetry", p.HeldRetry, time.Second)
 	atLeast(fault, "Wait", p.Wait, 0)
 	atLeast(fault, "Retention", p.Retention, 0)
-	return errors.Join(faults...)
+	return faults
 }
 
 func (u Unknown) validate(fault func(string, ...any), field string) {
