@@ -96,7 +96,7 @@ func readEscape(s []byte) (r rune, size int, reason error) {
 	return r, 12, nil
 }
 
-// readUnit reads one \uXXXX.
+// readUnit reads one escape of the form \u and four hexadecimal digits.
 func readUnit(s []byte) (rune, bool) {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return 0, false

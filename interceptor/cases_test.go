@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -37,6 +38,19 @@ func policyOf(name string, p interceptor.Policy) func(*interceptor.Options) {
 	return func(o *interceptor.Options) {
 		delete(o.Policies, "Charge")
 		o.Policies[name] = p
+	}
+}
+
+// decided returns a channel that is closed once n decisions of some kinds were made.
+func decided(n int64, kinds ...string) (<-chan struct{}, func(*interceptor.Options)) {
+	var made atomic.Int64
+	all := make(chan struct{})
+	return all, func(o *interceptor.Options) {
+		o.OnDecision = func(_ context.Context, d interceptor.Decision) {
+			if slices.Contains(kinds, d.Kind) && made.Add(1) == n {
+				close(all)
+			}
+		}
 	}
 }
 
@@ -86,10 +100,11 @@ func TestCases_OneModelMessageWithNineEqualToolCalls(t *testing.T) {
 	for scope, effects := range map[effectonce.Scope]int{effectonce.Call: 9, effectonce.Run: 1} {
 		t.Run(string(scope), func(t *testing.T) {
 			t.Parallel()
+			atOnce, seen := decided(9, "run", "wait")
 			w := newWorld(t, interceptor.Policy{Scope: scope, Unknown: interceptor.Hold()}, func(ctx context.Context, run int, in chargeIn) (receipt, error) {
-				time.Sleep(50 * time.Millisecond) // so that they are at work at once
+				<-atOnce // all nine have been asked for
 				return succeed(ctx, run, in)
-			})
+			}, seen)
 			for range 2 { // the second time as after a reset
 				env := w.run(func(ctx workflow.Context) (distinct int, err error) {
 					var asked []workflow.Future
@@ -155,10 +170,11 @@ func TestCases_ApprovedOnceAndTheAmountChangedLater(t *testing.T) {
 // The same while the first is still at work: the loser's request must not be sent.
 func TestCases_OneActionIDWithTwoAmountsAtOnce(t *testing.T) {
 	t.Parallel()
+	refused, seen := decided(1, "mismatch")
 	w := newWorld(t, interceptor.Policy{Scope: effectonce.Namespace, Unknown: interceptor.Rerun()}, func(ctx context.Context, run int, in chargeIn) (receipt, error) {
-		time.Sleep(50 * time.Millisecond)
+		<-refused // the other one has been asked for
 		return succeed(ctx, run, in)
-	})
+	}, seen)
 	env := w.run(func(ctx workflow.Context) (refused int, err error) {
 		ctx = effectonce.WithActionID(attempts(ctx, 1), "approval A1")
 		dearer := order7
@@ -174,9 +190,9 @@ func TestCases_OneActionIDWithTwoAmountsAtOnce(t *testing.T) {
 		return refused, nil
 	})
 	require.NoError(t, env.GetWorkflowError())
-	var refused int
-	require.NoError(t, env.GetWorkflowResult(&refused))
-	require.Equal(t, 1, refused)
+	var mismatches int
+	require.NoError(t, env.GetWorkflowResult(&mismatches))
+	require.Equal(t, 1, mismatches)
 	require.Equal(t, 1, w.runs())
 }
 

@@ -345,6 +345,21 @@ func TestHeader_NewerOrDamagedIsRefusedRetryably(t *testing.T) {
 	}
 }
 
+// What a parent cannot read, its child cannot go by either.
+func TestHeader_ThatAParentCouldNotReadStopsItsChildrenToo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, interceptor.Policy{Scope: effectonce.Run, Unknown: interceptor.Hold()}, succeed)
+	app := failure(t, w.run(func(ctx workflow.Context) error {
+		ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{})
+		return workflow.ExecuteChildWorkflow(ctx, "child").Get(ctx, nil)
+	}, func(env *sdktest.TestWorkflowEnvironment) {
+		env.RegisterWorkflowWithOptions(chargeOnce(order7, 2), workflow.RegisterOptions{Name: "child"})
+		env.SetHeader(&commonpb.Header{Fields: map[string]*commonpb.Payload{"effectonce": {Data: []byte(`{"v":2,"root":"r"}`)}}})
+	}))
+	require.Equal(t, effectonce.ErrTypeHeader, app.Type())
+	require.Zero(t, w.runs())
+}
+
 func TestRetention_ADuplicateAfterItIsRefusedOrRunsAgainAsThePolicySays(t *testing.T) {
 	t.Parallel()
 	for _, again := range []bool{false, true} {

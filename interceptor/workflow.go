@@ -38,6 +38,9 @@ func (w *workflowInbound) ExecuteWorkflow(ctx workflow.Context, in *sdkintercept
 		workflow.GetLogger(ctx).Warn("effectonce: the parent sent no root (it has no interceptor, or the child's input cannot be canonicalised): actions of this child are not recognised after a reset of the parent",
 			"parent", info.ParentWorkflowExecution.ID)
 	}
+	if h.Unreadable != "" { // an ancestor could not read its own: its root may be wrong, and so may ours
+		w.out.unreadable = h.Unreadable
+	}
 	w.out.start, w.out.startOK = h, ok && err == nil
 	return w.Next.ExecuteWorkflow(ctx, in)
 }
