@@ -34,7 +34,10 @@ command -v cc >/dev/null || command -v gcc >/dev/null || missing+=(gcc libc6-dev
 vectors=key/testdata/node
 peers() { [[ -d $vectors/node_modules/canonicalize ]]; }
 command -v node >/dev/null || missing+=(nodejs)
-peers || command -v npm >/dev/null || missing+=(npm)
+# So is the DynamoDB that tests run on.
+dynalite=store/dynamodb/testdata/dynalite
+dynamodb() { [[ -d $dynalite/node_modules/dynalite ]]; }
+{ peers && dynamodb; } || command -v npm >/dev/null || missing+=(npm)
 
 status=0
 if ((${#missing[@]})) && [[ ${1-} != --user ]]; then
@@ -64,6 +67,14 @@ if ! peers && command -v npm >/dev/null; then
 	say "npm ci in $vectors"
 	if ! npm ci --prefix "$vectors" --no-audit --no-fund --loglevel=error >&2; then
 		say "the vectors will not be compared with canonicalize"
+		[[ ${1-} == --user ]] || status=1
+	fi
+fi
+if ! dynamodb && command -v npm >/dev/null; then
+	say "npm ci in $dynalite"
+	# Its scripts are for a database on disk, which the tests do without.
+	if ! npm ci --prefix "$dynalite" --ignore-scripts --no-audit --no-fund --loglevel=error >&2; then
+		say "store/dynamodb will not be tested"
 		[[ ${1-} == --user ]] || status=1
 	fi
 fi
