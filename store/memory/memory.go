@@ -26,7 +26,6 @@ package memory
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/effectonce/effectonce/store"
@@ -47,25 +46,22 @@ type Options struct {
 
 // Store keeps records in memory; see [New].
 type Store struct {
-	clock func() time.Time
-
-	mu        sync.Mutex
-	records   map[store.Ref]store.Record
-	scheduled map[store.Digest]store.Ref // which record a scheduled activity claimed last
-	history   map[store.Ref][]store.Entry
+	clock   func() time.Time
+	shards  [shards]shard
+	indexes [shards]index
 }
 
 // New returns an empty store.
 func New(opts Options) *Store {
-	if opts.Clock == nil {
-		opts.Clock = time.Now
+	s := &Store{clock: opts.Clock}
+	if s.clock == nil {
+		s.clock = time.Now
 	}
-	return &Store{
-		clock:     opts.Clock,
-		records:   map[store.Ref]store.Record{},
-		scheduled: map[store.Digest]store.Ref{},
-		history:   map[store.Ref][]store.Entry{},
+	for i := range shards {
+		s.shards[i].rows = map[store.Ref]*row{}
+		s.indexes[i].claimed = map[store.Digest]*row{}
 	}
+	return s
 }
 
 // now is in whole microseconds, as in every store: a record is equal to itself
@@ -77,23 +73,29 @@ func (s *Store) Claim(ctx context.Context, q store.Request) (store.Record, error
 	if err := q.Validate(); err != nil {
 		return store.Record{}, err
 	}
-	if err := s.lock(ctx); err != nil {
+	x := s.indexOf(q)
+	if err := lock(ctx, &x.mu); err != nil {
 		return store.Record{}, err
 	}
-	defer s.mu.Unlock()
-	now := s.now()
-	if other, ok := s.otherOf(q, now); ok {
+	defer x.mu.Unlock()
+	if other, ok := s.otherOf(x, q); ok {
 		return other, nil
 	}
-	prev, ok := s.records[q.Ref]
+	h := s.shardOf(q.Ref)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := s.now()
+	w, ok := h.rows[q.Ref]
 	if !ok {
-		return s.put(nil, q.First(now), store.Claimed, q.Who, ""), nil
+		w = &row{ref: q.Ref}
+		h.rows[q.Ref] = w
+		return x.claim(w, q, q.First(now), store.Claimed), nil
 	}
-	next, changed := prev.AfterClaim(q, now)
+	next, changed := w.rec.AfterClaim(q, now)
 	if !changed {
-		return own(next), nil
+		return handOut(next), nil
 	}
-	return s.put(&prev, next, store.Claimed, q.Who, ""), nil
+	return x.claim(w, q, next, store.Claimed), nil
 }
 
 // TakeOver implements [store.Store].
@@ -101,23 +103,57 @@ func (s *Store) TakeOver(ctx context.Context, q store.Request, seen store.Record
 	if err := q.Validate(); err != nil {
 		return store.Record{}, err
 	}
-	if err := s.lock(ctx); err != nil {
+	x := s.indexOf(q)
+	if err := lock(ctx, &x.mu); err != nil {
 		return store.Record{}, err
 	}
-	defer s.mu.Unlock()
-	now := s.now()
-	prev, ok := s.records[q.Ref]
-	if !ok {
+	defer x.mu.Unlock()
+	other, ok := s.otherOf(x, q)
+	h := s.shardOf(q.Ref)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w, found := h.rows[q.Ref]
+	switch {
+	case !found:
 		return store.Record{}, store.ErrNotFound
-	}
-	if other, ok := s.otherOf(q, now); ok {
+	case ok:
 		return other, store.ErrConflict
 	}
-	next, changed, err := prev.AfterTakeOver(q, seen, now)
+	next, changed, err := w.rec.AfterTakeOver(q, seen, s.now())
 	if !changed {
-		return own(next), err
+		return handOut(next), err
 	}
-	return s.put(&prev, next, store.TookOver, q.Who, ""), nil
+	return x.claim(w, q, next, store.TookOver), nil
+}
+
+// otherOf returns the record that q's scheduled activity claimed, if it is another one
+// than q asks for.
+func (s *Store) otherOf(x *index, q store.Request) (store.Record, bool) {
+	w, ok := x.claimed[q.Scheduled] // never holds the zero digest
+	if !ok || w.ref == q.Ref {
+		return store.Record{}, false
+	}
+	h := s.shardOf(w.ref)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if w.rec.Scheduled != q.Scheduled {
+		return store.Record{}, false
+	}
+	r := w.rec
+	r.Now = s.now()
+	return handOut(r), true
+}
+
+// claim keeps what a request made of a record.
+func (x *index) claim(w *row, q store.Request, next store.Record, verb store.Verb) store.Record {
+	if w.rec.Fingerprint == (store.Digest{}) { // then the fields are the request's
+		next.Fields = clones(next.Fields)[0]
+	}
+	if q.Scheduled != (store.Digest{}) {
+		x.claimed[q.Scheduled] = w
+	}
+	w.keep(next, verb, q.Who, "")
+	return handOut(next)
 }
 
 // Renew implements [store.Store].
@@ -125,24 +161,35 @@ func (s *Store) Renew(ctx context.Context, lease time.Duration, held []store.Cla
 	if err := store.ValidateRenew(lease); err != nil {
 		return nil, err
 	}
-	if err := s.lock(ctx); err != nil {
-		return nil, err
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
-	defer s.mu.Unlock()
-	now := s.now()
 	for _, h := range held {
-		prev, ok := s.records[h.Ref]
-		next, changed, gone := prev.AfterRenew(h, lease, now)
-		switch {
-		case !ok || gone:
+		if s.renew(lease, h) {
 			lost = append(lost, h)
-		case changed && prev.LogRenewal(now):
-			s.put(&prev, next, store.Resumed, "", "")
-		case changed:
-			s.records[h.Ref] = next
 		}
 	}
 	return lost, nil
+}
+
+// renew renews one claim, and reports whether it is lost.
+func (s *Store) renew(lease time.Duration, held store.Claim) bool {
+	h := s.shardOf(held.Ref)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w, ok := h.rows[held.Ref]
+	if !ok {
+		return true
+	}
+	now := s.now()
+	next, changed, gone := w.rec.AfterRenew(held, lease, now)
+	switch {
+	case changed && w.rec.LogRenewal(now):
+		w.keep(next, store.Resumed, "", "")
+	case changed:
+		w.rec = next
+	}
+	return gone
 }
 
 // Report implements [store.Store].
@@ -168,67 +215,38 @@ func (s *Store) Amend(ctx context.Context, seen store.Record, c store.Change) (s
 func (s *Store) change(ctx context.Context, ref store.Ref, c store.Change,
 	after func(store.Record, time.Time) (store.Record, bool, error),
 ) (store.Record, error) {
-	if err := s.lock(ctx); err != nil {
+	h := s.shardOf(ref)
+	if err := lock(ctx, &h.mu); err != nil {
 		return store.Record{}, err
 	}
-	defer s.mu.Unlock()
-	prev, ok := s.records[ref]
+	defer h.mu.Unlock()
+	w, ok := h.rows[ref]
 	if !ok {
 		return store.Record{}, store.ErrNotFound
 	}
-	next, changed, err := after(prev, s.now())
+	next, changed, err := after(w.rec, s.now())
 	if !changed {
-		return own(next), err
+		return handOut(next), err
 	}
-	return s.put(&prev, next, c.Verb, c.Who, c.Why), nil
+	if c.Outcome != nil {
+		next.Outcome = takeIn(c.Outcome)
+	}
+	w.keep(next, c.Verb, c.Who, c.Why)
+	return handOut(next), nil
 }
 
 // Get implements [store.Store].
 func (s *Store) Get(ctx context.Context, ref store.Ref) (store.Record, error) {
-	if err := s.lock(ctx); err != nil {
+	h := s.shardOf(ref)
+	if err := lock(ctx, &h.mu); err != nil {
 		return store.Record{}, err
 	}
-	defer s.mu.Unlock()
-	r, ok := s.records[ref]
+	defer h.mu.Unlock()
+	w, ok := h.rows[ref]
 	if !ok {
 		return store.Record{}, store.ErrNotFound
 	}
+	r := w.rec
 	r.Now = s.now()
-	return own(r), nil
-}
-
-// lock takes the lock, unless ctx is done by the time that it has it.
-func (s *Store) lock(ctx context.Context) error {
-	s.mu.Lock()
-	if ctx.Err() != nil {
-		s.mu.Unlock()
-		return context.Cause(ctx)
-	}
-	return nil
-}
-
-// otherOf returns the record that q's scheduled activity claimed, if it is another
-// one than q asks for.
-func (s *Store) otherOf(q store.Request, now time.Time) (store.Record, bool) {
-	ref, ok := s.scheduled[q.Scheduled] // never holds the zero digest
-	if !ok || ref == q.Ref {
-		return store.Record{}, false
-	}
-	r := s.records[ref]
-	r.Now = now
-	return own(r), true
-}
-
-// put keeps next and its line of history, and returns a copy for the caller.
-func (s *Store) put(prev *store.Record, next store.Record, verb store.Verb, who, why string) store.Record {
-	next = own(next)
-	if prev != nil && prev.Scheduled != next.Scheduled {
-		delete(s.scheduled, prev.Scheduled)
-	}
-	if next.Scheduled != (store.Digest{}) {
-		s.scheduled[next.Scheduled] = next.Ref
-	}
-	s.records[next.Ref] = next
-	s.history[next.Ref] = append(s.history[next.Ref], next.Log(prev, verb, who, why))
-	return own(next)
+	return handOut(r), nil
 }

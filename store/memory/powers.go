@@ -12,15 +12,16 @@ import (
 
 // Lookup implements [store.Lister].
 func (s *Store) Lookup(ctx context.Context, k key.Key) (store.Record, error) {
-	if err := s.lock(ctx); err != nil {
+	all, unlock, err := s.all(ctx)
+	if err != nil {
 		return store.Record{}, err
 	}
-	defer s.mu.Unlock()
-	for _, ref := range s.refs() {
-		if ref.Key == k {
-			r := s.records[ref]
+	defer unlock()
+	for _, w := range all {
+		if w.ref.Key == k {
+			r := w.rec
 			r.Now = s.now()
-			return own(r), nil
+			return handOut(r), nil
 		}
 	}
 	return store.Record{}, store.ErrNotFound
@@ -31,19 +32,20 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]store.Record, error
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
-	if err := s.lock(ctx); err != nil {
+	all, unlock, err := s.all(ctx)
+	if err != nil {
 		return nil, err
 	}
-	defer s.mu.Unlock()
+	defer unlock()
 	now := s.now()
 	var page []store.Record
-	for _, ref := range s.refs() {
-		r := s.records[ref]
+	for _, w := range all {
+		r := w.rec
 		r.Now = now
 		if !f.Matches(r) {
 			continue
 		}
-		if page = append(page, own(r)); len(page) == f.Size() {
+		if page = append(page, handOut(r)); len(page) == f.Size() {
 			break
 		}
 	}
@@ -52,14 +54,16 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]store.Record, error
 
 // History implements [store.Historian].
 func (s *Store) History(ctx context.Context, ref store.Ref) ([]store.Entry, error) {
-	if err := s.lock(ctx); err != nil {
+	h := s.shardOf(ref)
+	if err := lock(ctx, &h.mu); err != nil {
 		return nil, err
 	}
-	defer s.mu.Unlock()
-	if _, ok := s.records[ref]; !ok {
+	defer h.mu.Unlock()
+	w, ok := h.rows[ref]
+	if !ok {
 		return nil, store.ErrNotFound
 	}
-	return slices.Clone(s.history[ref]), nil
+	return w.history(), nil
 }
 
 // Sweep implements [store.Janitor].
@@ -78,25 +82,34 @@ func (s *Store) tidy(ctx context.Context, limit int, verb store.Verb,
 	if err := store.ValidateLimit(limit); err != nil {
 		return 0, err
 	}
-	if err := s.lock(ctx); err != nil {
+	all, unlock, err := s.all(ctx)
+	if err != nil {
 		return 0, err
 	}
-	defer s.mu.Unlock()
+	defer unlock()
 	now := s.now()
-	for _, ref := range s.refs() {
+	for _, w := range all {
 		if n == limit {
 			break
 		}
-		prev := s.records[ref]
-		if next, changed := after(prev, now); changed {
-			s.put(&prev, next, verb, "", "")
+		if next, changed := after(w.rec, now); changed {
+			w.keep(next, verb, "", "")
 			n++
 		}
 	}
 	return n, nil
 }
 
-// refs are sorted, so that equal stores answer equally.
-func (s *Store) refs() []store.Ref {
-	return slices.SortedFunc(maps.Keys(s.records), store.Ref.Compare)
+// all returns all records as they are until unlock is called, sorted, so that equal
+// stores answer equally.
+func (s *Store) all(ctx context.Context) (rows []*row, unlock func(), err error) {
+	unlock, err = s.lockAll(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range s.shards {
+		rows = slices.AppendSeq(rows, maps.Values(s.shards[i].rows))
+	}
+	slices.SortFunc(rows, func(a, b *row) int { return a.ref.Compare(b.ref) })
+	return rows, unlock, nil
 }
