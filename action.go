@@ -55,8 +55,8 @@ func (a Action) Generation() int { return a.a.Generation }
 // interceptor.Completer. Whoever has it can complete the action: keep it secret. It is
 // empty for the zero Action.
 func (a Action) Handle() string {
-	if a.a.Handle == nil {
+	if a.a.Attempt == nil {
 		return ""
 	}
-	return a.a.Handle()
+	return a.a.Attempt.Handle()
 }

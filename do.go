@@ -32,9 +32,9 @@ import (
 func Do[T any](ctx context.Context, operation string, input any, fn func(context.Context) (T, error)) (T, error) {
 	var result T
 	a, ok := current.From(ctx)
-	if !ok || a.Sub == nil {
+	if !ok || a.Attempt == nil {
 		return fn(ctx)
 	}
-	err := a.Sub(ctx, operation, input, func(ctx context.Context) (any, error) { return fn(ctx) }, &result)
+	err := a.Attempt.Sub(ctx, operation, input, func(ctx context.Context) (any, error) { return fn(ctx) }, &result)
 	return result, err
 }

@@ -17,7 +17,7 @@ import (
 type activityInbound struct {
 	sdkinterceptor.ActivityInboundInterceptorBase
 	ic  *Interceptor
-	out *activityOutbound
+	out activityOutbound
 }
 
 // call is one attempt of one action: an activity, or a sub-effect of one.
@@ -78,7 +78,7 @@ func (a *activityInbound) ExecuteActivity(ctx context.Context, in *sdkintercepto
 	if err != nil {
 		return nil, err
 	}
-	c.body, c.out = a.Next, a.out
+	c.body, c.out = a.Next, &a.out
 	return c.answer(ctx)
 }
 

@@ -36,9 +36,10 @@ type handle struct {
 	Operation  string          `json:"operation"`
 }
 
-func (r *running) handle() string {
+// Handle implements current.Attempt.
+func (r *running) Handle() string {
 	text, err := json.Marshal(handle{
-		Claim: r.claim, Encoding: contextOf(r.info), RunID: r.info.WorkflowExecution.RunID,
+		Claim: r.held.claim, Encoding: contextOf(r.info), RunID: r.info.WorkflowExecution.RunID,
 		ActivityID: r.info.ActivityID, Operation: r.policy.Operation,
 	})
 	if err != nil {

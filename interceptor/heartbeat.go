@@ -21,9 +21,8 @@ type activityOutbound struct {
 
 // Init puts the outbound side into the chain of one attempt.
 func (a *activityInbound) Init(outbound sdkinterceptor.ActivityOutboundInterceptor) error {
-	a.out = &activityOutbound{}
 	a.out.Next = outbound
-	return a.Next.Init(a.out)
+	return a.Next.Init(&a.out)
 }
 
 // RecordHeartbeat is called for every heartbeat of the attempt.

@@ -42,7 +42,7 @@ func contextOf(i activity.Info) encodingContext {
 }
 
 // bytes is how the context is kept. Equal contexts have equal bytes.
-func (e encodingContext) bytes() ([]byte, error) { return json.Marshal(e) }
+func (e *encodingContext) bytes() ([]byte, error) { return json.Marshal(e) }
 
 func (e encodingContext) serialization() converter.SerializationContext {
 	return converter.ActivitySerializationContext{
@@ -84,7 +84,7 @@ func (c *call) encodeResult(ctx context.Context, result any) (*store.Outcome, er
 			return nil, fmt.Errorf("encode the result: %w", err)
 		}
 	}
-	data, err := proto.Marshal(payloads)
+	data, err := marshal(payloads)
 	if err != nil {
 		return lost(err), nil
 	}
@@ -261,7 +261,7 @@ func unmarshal(data []byte, m proto.Message) error {
 	if err := proto.Unmarshal(data, m); err != nil {
 		return err
 	}
-	if len(m.ProtoReflect().GetUnknown()) > 0 {
+	if hasUnknown(m) {
 		return errors.New("the outcome has unknown fields")
 	}
 	return nil

@@ -17,81 +17,78 @@ type renewals struct {
 	rounds map[time.Duration]*round
 }
 
-// round is the claims with leases of one length. It is gone when it holds nothing.
-// Its fields belong to renewals.mu.
+// round is the claims with leases of one length. Its timer runs on until it finds that
+// nothing is held: most bodies come and go between two ticks, and cost no timer of
+// their own. Its fields belong to renewals.mu.
 type round struct {
-	lease time.Duration
-	held  map[store.Claim]holding
-	timer *time.Timer
+	lease   time.Duration
+	held    map[*holding]struct{}
+	timer   *time.Timer
+	running bool // the timer is
 }
 
+// holding is a claim whose lease is kept.
 type holding struct {
-	until time.Time
+	claim store.Claim
+	until time.Time // after that nobody waits for its body any more
 	lost  context.CancelCauseFunc
+	round *round
 }
 
 func newRenewals(s store.Store) *renewals {
 	return &renewals{store: s, rounds: map[time.Duration]*round{}}
 }
 
-// keep renews a claim until release is called, or until the time until, after which
-// nobody waits for its body any more. lost is called, with ErrLeaseLost, if the store
-// says that the claim is gone. A renewal that fails is not a loss; a renewal that is still under
-// way when release is called does not bring back what its owner has ended, which is
-// the store's promise. release may be called more than once.
-func (r *renewals) keep(held store.Claim, lease time.Duration, until time.Time, lost context.CancelCauseFunc) (release func()) {
+// keep renews h's claim until it is released, or until h.until. h.lost is called, with
+// ErrLeaseLost, if the store says that the claim is gone. A renewal that fails is not a
+// loss; a renewal that is still under way when it is released does not bring back what
+// its owner has ended, which is the store's promise.
+func (r *renewals) keep(h *holding, lease time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	o := r.rounds[lease]
 	if o == nil {
-		o = &round{lease: lease, held: map[store.Claim]holding{}}
+		o = &round{lease: lease, held: map[*holding]struct{}{}, running: true}
 		o.timer = time.AfterFunc(lease/3, func() { r.renew(o) })
 		r.rounds[lease] = o
 	}
-	o.held[held] = holding{until: until, lost: lost}
-	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		delete(o.held, held)
-		r.endIfEmpty(o)
+	if !o.running {
+		o.timer.Reset(lease / 3)
+		o.running = true
 	}
+	h.round = o
+	o.held[h] = struct{}{}
 }
 
-// endIfEmpty ends a round that holds nothing, and reports whether it did.
-func (r *renewals) endIfEmpty(o *round) bool {
-	if len(o.held) > 0 {
-		return false
-	}
-	o.timer.Stop()
-	if r.rounds[o.lease] == o {
-		delete(r.rounds, o.lease)
-	}
-	return true
+// release ends the renewal of h. It may be called more than once.
+func (r *renewals) release(h *holding) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(h.round.held, h)
 }
 
 // due returns the claims to renew now, without those for which nobody waits any more.
+// If there are none, the round rests.
 func (r *renewals) due(o *round) []store.Claim {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
 	claims := make([]store.Claim, 0, len(o.held))
-	for claim, h := range o.held {
+	for h := range o.held {
 		if now.After(h.until) {
-			delete(o.held, claim)
+			delete(o.held, h)
 			continue
 		}
-		claims = append(claims, claim)
+		claims = append(claims, h.claim)
 	}
-	if r.endIfEmpty(o) {
-		return nil
-	}
+	o.running = len(claims) > 0
 	return claims
 }
 
 // renew renews everything in a round, and comes back after a third of the lease.
 func (r *renewals) renew(o *round) {
 	claims := r.due(o)
-	if claims == nil {
+	if len(claims) == 0 {
 		return
 	}
 	start := time.Now()
@@ -99,18 +96,28 @@ func (r *renewals) renew(o *round) {
 	ctx, cancel := context.WithTimeout(context.Background(), o.lease/3)
 	defer cancel()
 	gone, err := r.store.Renew(ctx, o.lease, claims)
-
+	if err != nil {
+		gone = nil // nothing is known
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err == nil { // else nothing is known
-		for _, claim := range gone {
-			if h, ok := o.held[claim]; ok {
-				h.lost(effectonce.ErrLeaseLost)
-				delete(o.held, claim)
-			}
-		}
+	o.drop(gone)
+	o.timer.Reset(max(o.lease/3-time.Since(start), 0))
+}
+
+// drop ends what holds claims that are gone.
+func (o *round) drop(gone []store.Claim) {
+	if len(gone) == 0 {
+		return
 	}
-	if !r.endIfEmpty(o) {
-		o.timer.Reset(max(o.lease/3-time.Since(start), 0))
+	lost := make(map[store.Claim]bool, len(gone))
+	for _, claim := range gone {
+		lost[claim] = true
+	}
+	for h := range o.held {
+		if lost[h.claim] {
+			h.lost(effectonce.ErrLeaseLost)
+			delete(o.held, h)
+		}
 	}
 }

@@ -59,7 +59,8 @@ func (c *call) run(ctx context.Context, rec store.Record) (result any, refused *
 	}
 	switch {
 	case errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrConflict):
-		return nil, &now, nil
+		refused := now // the record of every attempt would be on the heap otherwise
+		return nil, &refused, nil
 	case err != nil:
 		activity.GetLogger(ctx).Error("effectonce: outcome not recorded", "key", rec.Key.String(), "outcome", string(end.verb), "error", err)
 		return nil, nil, c.errUnknown(rec, errors.Join(end.err, err), 0, "what the body did could not be recorded")
@@ -94,14 +95,14 @@ func (c *call) change(ctx context.Context, end conclusion) store.Change {
 	return change
 }
 
+var _ current.Attempt = (*running)(nil)
+
 // running is a call whose body runs, as the body may use it.
 type running struct {
 	*call
+	held       holding         // its claim, and how the body is cancelled
 	ctx        context.Context // the attempt's
-	claim      store.Claim
 	generation int
-	release    func()
-	cancel     context.CancelCauseFunc
 	concluded  bool // what is to be recorded is known
 	commits    commits
 }
@@ -110,29 +111,28 @@ type running struct {
 // that fails is not a loss: the body is cancelled only if the store says that the claim
 // is gone.
 func (c *call) start(ctx context.Context, rec store.Record) (context.Context, *running) {
-	r := &running{call: c, ctx: ctx, claim: rec.Claim(), generation: rec.Generation}
-	ctx = current.With(ctx, current.Action{
-		Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence, Sub: r.sub, Handle: r.handle,
-	})
+	r := &running{call: c, ctx: ctx, generation: rec.Generation}
+	ctx = current.With(ctx, current.Action{Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence, Attempt: r})
 	if _, able := c.ic.store.(store.Transactor); able {
 		ctx = commit.With(ctx, r.commit)
 	}
-	ctx, r.cancel = context.WithCancelCause(ctx)
-	r.release = c.ic.renewals.keep(r.claim, c.policy.Lease, c.deadline.Add(c.policy.Lease), r.cancel)
+	ctx, cancel := context.WithCancelCause(ctx)
+	r.held = holding{claim: rec.Claim(), until: c.deadline.Add(c.policy.Lease), lost: cancel}
+	c.ic.renewals.keep(&r.held, c.policy.Lease)
 	return ctx, r
 }
 
 // end ends the lease's renewal. A body or Veto that panics or exits its goroutine leaves
 // the outcome unknown; the panic goes on untouched.
 func (r *running) end() {
-	defer r.cancel(nil)
-	defer r.release()
+	defer r.held.lost(nil)
+	defer r.ic.renewals.release(&r.held)
 	if committed, _ := r.commits.say(); r.concluded || committed != nil {
 		return
 	}
-	_, err := r.report(r.ctx, r.claim, store.Change{Verb: store.MarkUnknown, Who: r.request.Who, Why: "the body panicked"})
+	_, err := r.report(r.ctx, r.held.claim, store.Change{Verb: store.MarkUnknown, Who: r.request.Who, Why: "the body panicked"})
 	if err != nil {
-		activity.GetLogger(r.ctx).Error("effectonce: panic not recorded; the lease will end", "key", r.claim.Key.String(), "error", err)
+		activity.GetLogger(r.ctx).Error("effectonce: panic not recorded; the lease will end", "key", r.held.claim.Key.String(), "error", err)
 	}
 }
 

@@ -51,7 +51,7 @@ func (c *commits) say() (*store.Outcome, error) {
 func (r *running) commit(ctx context.Context, result any, write func(store.Claim, store.Change) error) error {
 	o, err := r.committable(ctx, result)
 	if err == nil {
-		err = write(r.claim, store.Change{Verb: store.Complete, Outcome: o, Who: r.request.Who, Why: "in the body's transaction"})
+		err = write(r.held.claim, store.Change{Verb: store.Complete, Outcome: o, Who: r.request.Who, Why: "in the body's transaction"})
 	}
 	r.commits.mu.Lock()
 	defer r.commits.mu.Unlock()
@@ -60,7 +60,7 @@ func (r *running) commit(ctx context.Context, result any, write func(store.Claim
 		return err
 	}
 	r.commits.outcome = o
-	r.release() // a renewal would be told that the claim is gone
+	r.ic.renewals.release(&r.held) // a renewal would be told that the claim is gone
 	return nil
 }
 
@@ -89,9 +89,9 @@ func (r *running) committable(ctx context.Context, result any) (*store.Outcome, 
 func (r *running) handOutCommitted(ctx context.Context, o *store.Outcome, bodyErr error) (any, error) {
 	if bodyErr != nil {
 		activity.GetLogger(ctx).Warn("effectonce: the body failed after CommitTx: its outcome stands",
-			"activity", r.info.ActivityType.Name, "key", r.claim.Key.String(), "error", bodyErr)
+			"activity", r.info.ActivityType.Name, "key", r.held.claim.Key.String(), "error", bodyErr)
 	}
-	return r.replay(ctx, store.Record{Ref: r.claim.Ref, Outcome: o})
+	return r.replay(ctx, store.Record{Ref: r.held.claim.Ref, Outcome: o})
 }
 
 // uncommitted returns the error of a body that has committed nothing. Under
@@ -105,7 +105,7 @@ func (r *running) uncommitted(ctx context.Context, failed, bodyErr error) error 
 		say = "effectonce: the body succeeded although CommitTx failed: it counts as failed"
 	}
 	activity.GetLogger(ctx).Error(say, "activity", r.info.ActivityType.Name, "operation", r.policy.Operation,
-		"key", r.claim.Key.String(), "error", failed)
+		"key", r.held.claim.Key.String(), "error", failed)
 	return failed
 }
 

@@ -12,25 +12,45 @@ type Action struct {
 	Key        key.Key
 	Generation int
 	Fence      int64
-	// Sub runs parts of the body as actions of their own.
-	Sub SubFunc
-	// Handle returns what an outside system needs to report on the action.
-	Handle func() string
+	// Attempt is what the body runs in; nil where there is no body, as for whoever
+	// is asked what became of the action.
+	Attempt Attempt
 }
 
-// SubFunc claims the action of a sub-effect, runs fn unless it was done before, and
-// puts the recorded result into the pointer into.
-type SubFunc func(ctx context.Context, operation string, input any, fn func(context.Context) (any, error), into any) error
+// Attempt is what a body may ask for.
+type Attempt interface {
+	// Sub claims the action of a sub-effect, runs fn unless it was done before, and
+	// puts the recorded result into the pointer into.
+	Sub(ctx context.Context, operation string, input any, fn func(context.Context) (any, error), into any) error
+	// Handle returns what an outside system needs to report on the action.
+	Handle() string
+}
+
+// carrier is a context with an action. It is one allocation, where context.WithValue
+// needs two.
+type carrier struct {
+	context.Context
+	action Action
+}
 
 type contextKey struct{}
 
-// With returns a context that carries a.
-func With(ctx context.Context, a Action) context.Context {
-	return context.WithValue(ctx, contextKey{}, a)
+// Value returns the carrier itself for contextKey.
+func (c *carrier) Value(k any) any {
+	if _, ours := k.(contextKey); ours {
+		return c
+	}
+	return c.Context.Value(k)
 }
+
+// With returns a context that carries a.
+func With(ctx context.Context, a Action) context.Context { return &carrier{ctx, a} }
 
 // From returns the action that ctx carries, if any.
 func From(ctx context.Context) (Action, bool) {
-	a, ok := ctx.Value(contextKey{}).(Action)
-	return a, ok
+	c, ok := ctx.Value(contextKey{}).(*carrier)
+	if !ok {
+		return Action{}, false
+	}
+	return c.action, true
 }
