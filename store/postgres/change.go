@@ -86,6 +86,9 @@ type change struct {
 
 // run makes the change. It may be run again after an error.
 func (ch *change) run(ctx context.Context, s *Store, c *pgx.Conn) (store.Record, error) {
+	if s.opts.Portable {
+		return ch.runPlainly(ctx, s, c)
+	}
 	for {
 		if ch.tried != nil {
 			if applied, err := s.logged(ctx, c, ch.tried, ch.verb); err != nil || applied {

@@ -52,6 +52,9 @@ func (s *Store) Claim(ctx context.Context, q store.Request) (store.Record, error
 }
 
 func (s *Store) claim(ctx context.Context, c *pgx.Conn, q store.Request) (store.Record, error) {
+	if s.opts.Portable {
+		return s.claimPlainly(ctx, c, q)
+	}
 	// A retry will find what the attempt before left: reading is cheaper.
 	for reading := q.Attempt > 1; ; reading = false {
 		var created time.Time

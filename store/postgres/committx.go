@@ -72,6 +72,9 @@ func (s *Store) commit(ctx context.Context, tx pgx.Tx, held store.Claim, c store
 	if err := c.ValidateReport(held); err != nil {
 		return err
 	}
+	if s.opts.Portable {
+		return s.commitPlainly(ctx, tx, held, c)
+	}
 	rep := s.newReport(held, c)
 	var changed, found, savepoint bool
 	list := []statement{

@@ -20,6 +20,9 @@ func (s *Store) History(ctx context.Context, ref store.Ref) ([]store.Entry, erro
 }
 
 func (s *Store) entries(ctx context.Context, ref store.Ref) ([]store.Entry, error) {
+	if s.opts.Portable {
+		return s.entriesPlainly(ctx, ref)
+	}
 	// The record before its history: what changes it in between shows in both, or
 	// in the history only.
 	rows, err := s.pool.Query(ctx, s.text.get, uuid(ref.Root), ref.Key[:])

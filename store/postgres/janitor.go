@@ -53,11 +53,17 @@ SELECT count(*), {durable} FROM changed`
 
 // Sweep implements [store.Janitor].
 func (s *Store) Sweep(ctx context.Context, limit int) (int, error) {
+	if s.opts.Portable {
+		return s.tidyPlainly(ctx, store.Swept, limit)
+	}
 	return s.tidy(ctx, "sweep", s.text.sweep, limit)
 }
 
 // Expire implements [store.Janitor].
 func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
+	if s.opts.Portable {
+		return s.tidyPlainly(ctx, store.Expired, limit)
+	}
 	return s.tidy(ctx, "expire", s.text.expire, limit)
 }
 

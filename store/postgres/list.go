@@ -30,6 +30,9 @@ LIMIT $10`
 
 // Lookup implements [store.Lister]. It reads the whole table.
 func (s *Store) Lookup(ctx context.Context, k key.Key) (store.Record, error) {
+	if s.opts.Portable {
+		return s.lookupPlainly(ctx, k)
+	}
 	found, err := s.query(ctx, s.text.lookup, k[:])
 	if err == nil && len(found) == 0 {
 		err = store.ErrNotFound
@@ -44,6 +47,9 @@ func (s *Store) Lookup(ctx context.Context, k key.Key) (store.Record, error) {
 func (s *Store) List(ctx context.Context, f store.Filter) ([]store.Record, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
+	}
+	if s.opts.Portable {
+		return s.listPlainly(ctx, f)
 	}
 	found, err := s.query(ctx, s.text.list, uuid(f.After.Root), f.After.Key[:], string(f.State), f.Uncertain,
 		f.ScopeKind, f.ScopeID, f.Tenant, f.Operation, f.WorkflowID, f.Size())

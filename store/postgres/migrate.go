@@ -16,12 +16,15 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
-//go:embed migrations/*.sql
+//go:embed migrations
 var migrations embed.FS
 
-// ErrNewerSchema is returned when the tables were made by a newer version of this
-// package, which may keep promises in them that this one does not know of.
-var ErrNewerSchema = errors.New("the database's schema is newer than this program: update the program")
+func migrationFiles(portable bool) (fs.FS, error) {
+	if portable {
+		return fs.Sub(migrations, "migrations/portable")
+	}
+	return fs.Sub(migrations, "migrations")
+}
 
 // Tables in which goose keeps what has been done, and who is at it.
 const (
@@ -31,10 +34,12 @@ const (
 
 // Migrate creates the schema and its tables, or brings them up to date. Any number
 // of processes may call it at once; one does the work and the others wait for it.
-// It returns [ErrNewerSchema] if the tables are newer than this program.
+// It returns [ErrNewerSchema] if the tables are newer than this program, and
+// [ErrPortable] if the schema has tables of the other kind.
 //
 // It opens connections of its own, configured like the pool's, and sets their
-// search_path: it needs the server itself, or a pooler in session mode. It needs
+// search_path: it needs the server itself, or a pooler in session mode. (With
+// [Options.Portable] it does neither, and works through any pooler.) It needs
 // the right to create tables in the schema, and to create the schema unless it
 // exists; [New] and the store's calls need neither.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, opts Options) error {
@@ -44,6 +49,16 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, opts Options) error {
 	}
 	if err := createSchema(ctx, pool, opts.Schema); err != nil {
 		return fmt.Errorf("migrate: create schema %q: %w", opts.Schema, err)
+	}
+	// Also says of tables of the other kind.
+	if _, err := version(ctx, pool, opts); err != nil {
+		return fmt.Errorf("migrate schema %q: %w", opts.Schema, err)
+	}
+	if opts.Portable {
+		if err := migratePlainly(ctx, pool, opts.Schema); err != nil {
+			return fmt.Errorf("migrate schema %q: %w", opts.Schema, err)
+		}
+		return nil
 	}
 	if err := migrate(ctx, pool, opts.Schema); err != nil {
 		return fmt.Errorf("migrate schema %q: %w", opts.Schema, err)
@@ -77,7 +92,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) (err error)
 	if err != nil {
 		return err
 	}
-	files, err := fs.Sub(migrations, "migrations")
+	files, err := migrationFiles(false)
 	if err != nil {
 		return err
 	}
@@ -93,17 +108,17 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) (err error)
 		return err
 	}
 	have, want, err := provider.GetVersions(ctx)
-	if err == nil && have > want {
-		err = fmt.Errorf("%w (it has version %d, this program knows %d)", ErrNewerSchema, have, want)
+	if err != nil {
+		return err
 	}
-	return err
+	return compare(have, want)
 }
 
 // createSchema creates the schema unless it is there: who may not create schemas
 // can be given one. Several may create it at once, and all but one then fail.
 func createSchema(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 	exists := func() (found bool, err error) {
-		err = pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", schema).Scan(&found)
+		err = pool.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1)", schema).Scan(&found)
 		return found, err
 	}
 	found, err := exists()

@@ -25,11 +25,22 @@ type Options struct {
 	// goroutines that wait share transactions: the more there are, the fewer
 	// commits each costs. A single one is sent at once either way.
 	NoLane bool
+
+	// Portable uses only what engines that speak PostgreSQL's protocol have in
+	// common: plain statements on one row, found by its key, and short transactions
+	// that write a record and its history if nobody else has written it since it was
+	// read. It is for distributed engines, and slower on PostgreSQL. It has tables of
+	// its own kind: a schema that was migrated with it is used with it, always. There
+	// is no lane. See the package text, and docs/operations/portable.md.
+	Portable bool
 }
 
 func (o *Options) setDefaults() {
 	if o.Schema == "" {
 		o.Schema = DefaultSchema
+	}
+	if o.Portable {
+		o.NoLane = true
 	}
 	if o.Timeout == 0 {
 		o.Timeout = 10 * time.Second

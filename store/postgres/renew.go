@@ -53,6 +53,9 @@ func (s *Store) Renew(ctx context.Context, lease time.Duration, held []store.Cla
 	}
 	held = slices.Clone(held)
 	lost, err = detached(ctx, s, func() (lost []store.Claim, err error) {
+		if s.opts.Portable {
+			return s.renewPlainly(ctx, lease, held)
+		}
 		for some := range slices.Chunk(held, together) {
 			err = s.settle(ctx, func(ctx context.Context, c *pgx.Conn) error {
 				gone, err := s.renew(ctx, c, lease, some)

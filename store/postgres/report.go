@@ -85,6 +85,9 @@ func (s *Store) newReport(held store.Claim, c store.Change) *report {
 }
 
 func (r *report) alone(ctx context.Context, c *pgx.Conn) (store.Record, error) {
+	if r.opts.Portable {
+		return r.otherwise.run(ctx, r.Store, c)
+	}
 	var changed []row
 	err := r.send(ctx, c, statement{r.text.report[r.Verb], r.args(), func(rows pgx.Rows) (err error) {
 		changed, err = read(rows)

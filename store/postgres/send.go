@@ -13,9 +13,11 @@ const (
 	uniqueViolation      = "23505"
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
+	completionUnknown    = "40003" // CockroachDB: the commit may have been made
 	lockNotAvailable     = "55P03"
 	undefinedTable       = "42P01"
 	undefinedColumn      = "42703"
+	duplicateTable       = "42P07"
 )
 
 // statement is one statement, and who reads its rows.

@@ -50,10 +50,11 @@ func (s *Store) settleOn(ctx context.Context, c *pgxpool.Conn, try func(context.
 	}
 }
 
-// passing reports whether a refusal lies in what others were doing just then.
+// passing reports whether a refusal lies in what others were doing just then, or
+// leaves open what became of the statement.
 func passing(err error) bool {
 	switch state(err) {
-	case serializationFailure, deadlockDetected, lockNotAvailable:
+	case serializationFailure, completionUnknown, deadlockDetected, lockNotAvailable:
 		return true
 	}
 	return false

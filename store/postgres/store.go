@@ -22,9 +22,10 @@ var (
 
 // Store keeps records in PostgreSQL; see [New].
 type Store struct {
-	pool *pgxpool.Pool
-	opts Options
-	text statements
+	pool  *pgxpool.Pool
+	opts  Options
+	text  statements
+	plain plain
 
 	// begin is set once the database has shown that its transactions are not READ
 	// COMMITTED by default; see send.go.
@@ -47,7 +48,7 @@ func New(pool *pgxpool.Pool, opts Options) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		pool: pool, opts: opts, text: newStatements(opts.Schema),
+		pool: pool, opts: opts, text: newStatements(opts.Schema), plain: newPlain(opts.Schema),
 		flights: flights{of: map[store.Token]*flight{}},
 	}, nil
 }
@@ -70,6 +71,9 @@ func (s *Store) Get(ctx context.Context, ref store.Ref) (store.Record, error) {
 
 // find returns the row of ref, or [store.ErrNotFound].
 func (s *Store) find(ctx context.Context, c *pgx.Conn, ref store.Ref) (row, error) {
+	if s.opts.Portable {
+		return s.findPlainly(ctx, c, ref)
+	}
 	rows, err := c.Query(ctx, s.text.get, uuid(ref.Root), ref.Key[:])
 	if err != nil {
 		return row{}, err
@@ -90,8 +94,13 @@ func failed(what string, k key.Key, err error) error {
 	if err == nil {
 		return nil
 	}
+	return fmt.Errorf("%s %s: %w", what, k, explained(err))
+}
+
+// explained says what to do where the tables are not as this store knows them.
+func explained(err error) error {
 	if code := state(err); code == undefinedTable || code == undefinedColumn {
-		return fmt.Errorf("%s %s: %w (postgres.Migrate makes the tables; was it called for this schema, by this version?)", what, k, err)
+		return fmt.Errorf("%w (postgres.Migrate makes the tables; was it called for this schema, by this version, with the same Options.Portable?)", err)
 	}
-	return fmt.Errorf("%s %s: %w", what, k, err)
+	return err
 }

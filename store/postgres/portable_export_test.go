@@ -1,0 +1,18 @@
+package postgres
+
+import (
+	"maps"
+	"slices"
+)
+
+// PortableStatements returns all that portable mode sends in a schema, apart from
+// what Migrate does.
+func PortableStatements(schema string) []string {
+	opts := Options{Schema: schema, Portable: true}
+	opts.setDefaults()
+	p := newPlain(opts.Schema)
+	return append([]string{
+		p.get, p.scheduled, p.claim, p.update, p.log, p.logged, p.renew, p.lookup, p.list, p.history,
+		beginSQL, commitSQL, rollbackSQL, tablesSQL, versionSQL(opts),
+	}, slices.Sorted(maps.Values(p.due))...)
+}
