@@ -14,25 +14,29 @@ import (
 // locked in between; who comes second looks again.
 
 const writeSQL = `
-WITH changed AS (
+WITH was AS (
+	SELECT * FROM {records} WHERE root = $1 AND key = $2 AND version = $3
+), changed AS (
 	UPDATE {records} SET
 		token = $4, fence = $5, retention = $6, expires = $7, deadline = $8, prior = $9, generation = $10, attempt = $11,
 		dropped = $12, scheduled = $13, fingerprint = $14, fields = $15,
 		namespace = $16, scope_kind = $17, scope_id = $18, tenant = $19, operation = $20, intent = $21,
-		workflow_id = $22, run_id = $23, who = $24,
+		workflow_id = $22, run_id = $23, who = $24, tells_claim = NULL, tells_end = NULL, ended_by = NULL, ended_why = NULL,
+		active_since = CASE WHEN $32 IN ('claim', 'take_over') THEN $31 ELSE active_since END,
 		version = version + 1, lease = $25, finished = $26, state = $27,
 		outcome_format = $28, outcome_data = $29, outcome_context = $30
 	WHERE root = $1 AND key = $2 AND version = $3
 	RETURNING version
-), first AS (
-	SELECT * FROM {records} -- as it was: a statement does not see its own changes
-	WHERE root = $1 AND key = $2 AND version = $3 AND fence = 1
-		AND NOT EXISTS (SELECT FROM {history} WHERE root = $1 AND key = $2 AND version = 1)
 ), logged AS (
 	INSERT INTO {history} (at, version, fence, token, root, generation, attempt, key, verb, state,
 		workflow_id, run_id, who, why)
+	-- What the row told until now; a statement does not see its own changes.
 	SELECT created, 1, 1, token, root, 1, attempt, key, 'claim', 'in_flight', workflow_id, run_id, who, ''
-	FROM first WHERE EXISTS (SELECT FROM changed)
+	FROM was WHERE tells_claim AND EXISTS (SELECT FROM changed)
+	UNION ALL
+	SELECT finished, version - dropped::int, fence, NULL, root, NULL, NULL, key, CASE state WHEN 'completed' THEN 'complete' ELSE 'fail' END, state,
+		NULL, NULL, coalesce(ended_by, who), coalesce(ended_why, '')
+	FROM was WHERE tells_end AND EXISTS (SELECT FROM changed)
 	UNION ALL
 	SELECT $31, version, $5, $4, $1, $10, $11, $2, $32, $27, $22, $23, $33, $34 FROM changed
 )
@@ -96,7 +100,7 @@ func (ch *change) run(ctx context.Context, s *Store, c *pgx.Conn) (store.Record,
 			}
 		}
 		var own, other *row
-		err := s.send(ctx, c, s.seen(ch.ref, ch.activity, &own, &other))
+		err := s.send(ctx, c, s.seen(ch.ref, ch.activity, nil, &own, &other))
 		switch {
 		case err != nil:
 			return store.Record{}, err

@@ -21,19 +21,20 @@ const claimSQL = `
 WITH {clock}, won AS (
 	INSERT INTO {records} (root, key, namespace, scope_kind, scope_id, tenant, operation, intent,
 		workflow_id, run_id, attempt, who, scheduled, fingerprint, fields, token, retention,
-		lease, deadline, expires, created, state, fence, generation, version, dropped)
+		lease, deadline, expires, created, active_since, state, fence, generation, version, dropped, tells_claim)
 	SELECT $1::uuid, $2::bytea, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text,
 		$9::text, $10::text, $11::integer, $12::text, $13::bytea, $14::bytea, $15::bytea, $16::uuid, $17::bigint,
-		now + $18::interval, now + $19::interval, now + $20::interval, now, 'in_flight', 1, 1, 1, false
+		now + $18::interval, now + $19::interval, now + $20::interval, now, now, 'in_flight', 1, 1, 1, false, true
 	FROM clock
 	ON CONFLICT DO NOTHING
 	RETURNING created
 )
 SELECT created, {durable} FROM won`
 
-// At most two: the record of the key, and the one of the scheduled activity.
+// At most two: the record of the key, unless it is of the token, and the one of the
+// scheduled activity.
 const seenSQL = `
-SELECT {columns}, clock_timestamp() FROM {records} WHERE root = $1 AND key = $2
+SELECT {columns}, clock_timestamp() FROM {records} WHERE root = $1 AND key = $2 AND token IS DISTINCT FROM $4
 UNION ALL
 SELECT {columns}, clock_timestamp() FROM {records} WHERE scheduled = $3 AND (root, key) <> ($1, $2)`
 
@@ -56,12 +57,12 @@ func (s *Store) claim(ctx context.Context, c *pgx.Conn, q store.Request) (store.
 		return s.claimPlainly(ctx, c, q)
 	}
 	// A retry will find what the attempt before left: reading is cheaper.
-	for reading := q.Attempt > 1; ; reading = false {
+	for reading := q.Attempt > 1; ; reading = !reading {
 		var created time.Time
 		var own, other *row
 		var err error
 		if reading {
-			err = s.send(ctx, c, s.seen(q.Ref, activity(q.Scheduled, q.RunID), &own, &other))
+			err = s.send(ctx, c, s.seen(q.Ref, activity(q.Scheduled, q.RunID), nil, &own, &other))
 		} else {
 			created, own, other, err = s.insert(ctx, c, q)
 		}
@@ -69,11 +70,11 @@ func (s *Store) claim(ctx context.Context, c *pgx.Conn, q store.Request) (store.
 		case err != nil:
 			return store.Record{}, err
 		case !created.IsZero():
-			return q.First(created.UTC()), nil
+			return s.recent.add(q.First(created.UTC()), 1), nil
 		case other != nil:
 			return other.Record, nil
 		case own == nil:
-			continue // nothing read, or a row that an operator has just deleted
+			continue // nothing read; or what hindered the insertion is an earlier try of ours, or gone
 		}
 		next, changed := own.AfterClaim(q, own.Now)
 		if !changed {
@@ -83,6 +84,7 @@ func (s *Store) claim(ctx context.Context, c *pgx.Conn, q store.Request) (store.
 		if written, err := s.write(ctx, c, own, next, store.Claimed, q.Who, ""); err != nil || written {
 			return next, err
 		}
+		reading = false // again
 	}
 }
 
@@ -102,14 +104,14 @@ func (s *Store) insert(ctx context.Context, c *pgx.Conn, q store.Request) (creat
 			}
 			return rows.Err()
 		}},
-		s.seen(q.Ref, activity(q.Scheduled, q.RunID), &own, &other))
+		s.seen(q.Ref, activity(q.Scheduled, q.RunID), uuid(q.Token), &own, &other))
 	return created, own, other, err
 }
 
-// seen reads the record of ref, and the one that the scheduled activity claimed if
-// that is another.
-func (s *Store) seen(ref store.Ref, activity []byte, own, other **row) statement {
-	return statement{s.text.seen, []any{uuid(ref.Root), ref.Key[:], activity}, func(rows pgx.Rows) error {
+// seen reads the record of ref, unless it is of the token but, and the one that the
+// scheduled activity claimed if that is another.
+func (s *Store) seen(ref store.Ref, activity []byte, but any, own, other **row) statement {
+	return statement{s.text.seen, []any{uuid(ref.Root), ref.Key[:], activity, but}, func(rows pgx.Rows) error {
 		found, err := read(rows)
 		if err != nil {
 			return err

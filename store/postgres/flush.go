@@ -23,9 +23,9 @@ func (s *Store) flush(c *pgxpool.Conn, jobs []*job) {
 	slices.SortStableFunc(jobs, func(a, b *job) int { return a.ref().Compare(b.ref()) })
 	ctx, cancel := context.WithTimeout(context.Background(), s.opts.Timeout)
 	defer cancel()
-	left := s.answered(jobs, func(answer answers) error { return s.writeTogether(ctx, c.Conn(), jobs, answer) })
+	left := answered(jobs, s.writeTogether(ctx, c.Conn(), jobs))
 	if !c.Conn().IsClosed() {
-		left = s.answered(left, func(answer answers) error { return s.readTogether(ctx, c.Conn(), left, answer) })
+		left = answered(left, s.readTogether(ctx, c.Conn(), left))
 	}
 	c.Release()
 	for _, j := range left {
@@ -33,20 +33,14 @@ func (s *Store) flush(c *pgxpool.Conn, jobs []*job) {
 	}
 }
 
-// answers says what came of a job.
-type answers map[*job]store.Record
-
-// answered delivers the answers that f finds, unless it fails, and returns the
-// jobs that have none.
-func (s *Store) answered(jobs []*job, f func(answers) error) (left []*job) {
-	found := answers{}
-	if err := f(found); err != nil {
-		return jobs
-	}
+// answered delivers the answers that were found, unless err is what came of the
+// transaction, and returns the jobs that have none.
+func answered(jobs []*job, err error) (left []*job) {
 	for _, j := range jobs {
-		if r, ok := found[j]; ok {
-			j.deliver(r, nil)
+		if j.answer != nil && err == nil {
+			j.deliver(*j.answer, nil)
 		} else {
+			j.answer = nil
 			left = append(left, j)
 		}
 	}
@@ -61,10 +55,12 @@ func (j *job) ref() store.Ref {
 }
 
 // writeTogether inserts records and accepts reports.
-func (s *Store) writeTogether(ctx context.Context, c *pgx.Conn, jobs []*job, found answers) error {
-	var claims, reports []*job
+func (s *Store) writeTogether(ctx context.Context, c *pgx.Conn, jobs []*job) error {
+	var claims, outcomes, reports []*job
 	for _, j := range jobs {
 		switch {
+		case j.report != nil && j.report.ends():
+			outcomes = append(outcomes, j)
 		case j.report != nil:
 			reports = append(reports, j)
 		case j.claim.Attempt <= 1: // a retry will find a record, and is left to be read
@@ -73,10 +69,13 @@ func (s *Store) writeTogether(ctx context.Context, c *pgx.Conn, jobs []*job, fou
 	}
 	var list []statement
 	if len(claims) > 0 {
-		list = append(list, s.claimAll(claims, found))
+		list = append(list, s.claimAll(claims))
+	}
+	if len(outcomes) > 0 {
+		list = append(list, s.endAll(outcomes))
 	}
 	if len(reports) > 0 {
-		list = append(list, s.reportAll(reports, found))
+		list = append(list, s.reportAll(reports))
 	}
 	if len(list) == 0 {
 		return nil
@@ -84,18 +83,12 @@ func (s *Store) writeTogether(ctx context.Context, c *pgx.Conn, jobs []*job, fou
 	return s.sendTogether(ctx, c, list...)
 }
 
-// readTogether answers claims of records that are there and stay as they are.
-func (s *Store) readTogether(ctx context.Context, c *pgx.Conn, jobs []*job, found answers) error {
-	var claims []*job
-	for _, j := range jobs {
-		if j.claim != nil {
-			claims = append(claims, j)
-		}
-	}
-	if len(claims) == 0 {
+// readTogether answers what needs no more than to look.
+func (s *Store) readTogether(ctx context.Context, c *pgx.Conn, jobs []*job) error {
+	if len(jobs) == 0 {
 		return nil
 	}
-	return s.sendTogether(ctx, c, s.seenAll(claims, found))
+	return s.sendTogether(ctx, c, s.seenAll(jobs))
 }
 
 // togetherSQL sets, for one transaction, what is needed where it is shared: each

@@ -1,13 +1,19 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/effectonce/effectonce/store"
 )
+
+const tellerSQL = `
+SELECT {columns}, clock_timestamp(), tells_claim, tells_end, ended_by, ended_why FROM {records} WHERE root = $1 AND key = $2`
 
 const historySQL = `
 SELECT at, version, fence, verb, state, token, generation, attempt, workflow_id, run_id, who, why
@@ -23,66 +29,98 @@ func (s *Store) entries(ctx context.Context, ref store.Ref) ([]store.Entry, erro
 	if s.opts.Portable {
 		return s.entriesPlainly(ctx, ref)
 	}
-	// The record before its history: what changes it in between shows in both, or
-	// in the history only.
-	rows, err := s.pool.Query(ctx, s.text.get, uuid(ref.Root), ref.Key[:])
+	// The record before its history: what the record tells may be written into the
+	// history in between, and then shows in both, with the same version.
+	told, err := s.told(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	found, err := read(rows)
-	if err == nil && len(found) == 0 {
-		err = store.ErrNotFound
+	rows, err := s.pool.Query(ctx, s.text.history, uuid(ref.Root), ref.Key[:])
+	if err != nil {
+		return nil, err
+	}
+	written, err := pgx.CollectRows(rows, func(rows pgx.CollectableRow) (e entry, err error) {
+		e.Ref = ref
+		err = rows.Scan(&e.At, &e.version, &e.Fence, (*string)(&e.Verb), (*string)(&e.To),
+			&e.token, &e.generation, &e.attempt, &e.workflow, &e.run, &e.Who, &e.Why)
+		return e, err
+	})
+	if unreadable := (pgx.ScanArgError{}); errors.As(err, &unreadable) {
+		err = fmt.Errorf("%w: history: %w", store.ErrCorrupt, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if rows, err = s.pool.Query(ctx, s.text.history, uuid(ref.Root), ref.Key[:]); err != nil {
-		return nil, err
-	}
-	return readEntries(rows, &found[0])
+	return inOrder(written, told), nil
 }
 
-// readEntries fills in what an entry has in common with the one before it.
-func readEntries(rows pgx.Rows, r *row) (entries []store.Entry, err error) {
-	defer rows.Close()
-	var before store.Entry
-	for first := true; rows.Next(); first = false {
-		var version int64
-		var token *[16]byte
-		var generation, attempt *int
-		var workflow, run *string
-		e := store.Entry{Ref: r.Ref}
-		err := rows.Scan(&e.At, &version, &e.Fence, (*string)(&e.Verb), (*string)(&e.To),
-			&token, &generation, &attempt, &workflow, &run, &e.Who, &e.Why)
-		if err != nil {
-			return nil, fmt.Errorf("%w: history: %w", store.ErrCorrupt, err)
-		}
-		if first && version > 1 && e.Fence == 1 && r.Fence == 1 {
-			before = r.firstClaim()
-			entries = append(entries, before)
-		}
-		e.At, e.From = e.At.UTC(), before.To
-		e.Token = store.Token(or(token, [16]byte(before.Token)))
-		e.Generation, e.Attempt = or(generation, before.Generation), or(attempt, before.Attempt)
-		e.WorkflowID, e.RunID = or(workflow, before.WorkflowID), or(run, before.RunID)
-		entries, before = append(entries, e), e
-	}
-	if err := rows.Err(); err != nil {
+// entry is a line of the history. What is nil is as in the line before.
+type entry struct {
+	store.Entry
+	version             int64
+	token               *[16]byte
+	generation, attempt *int
+	workflow, run       *string
+}
+
+// told returns what the record itself tells: its first claim, how it finished, or both.
+func (s *Store) told(ctx context.Context, ref store.Ref) (entries []entry, err error) {
+	rows, err := s.pool.Query(ctx, s.text.teller, uuid(ref.Root), ref.Key[:])
+	if err != nil {
 		return nil, err
 	}
-	if len(entries) == 0 && r.Fence == 1 {
-		entries = append(entries, r.firstClaim())
+	defer rows.Close()
+	if !rows.Next() {
+		return nil, cmp.Or(rows.Err(), store.ErrNotFound)
+	}
+	var r row
+	var claim, end *bool
+	var by, why *string
+	if err := r.scan(rows, &claim, &end, &by, &why); err != nil {
+		return nil, err
+	}
+	is := func(version int64, e store.Entry) {
+		entries = append(entries, entry{e, version, (*[16]byte)(&e.Token), &e.Generation, &e.Attempt, &e.WorkflowID, &e.RunID})
+	}
+	if or(claim, false) {
+		is(1, r.firstClaim())
+	}
+	if or(end, false) {
+		last, verb, version := r.Record, store.Complete, r.version
+		if r.State == store.Failed {
+			verb = store.Fail
+		}
+		if r.Outcome == nil {
+			version-- // it has expired since
+		}
+		last.Now = r.Finished
+		is(version, last.Log(nil, verb, or(by, r.who), or(why, "")))
 	}
 	return entries, nil
 }
 
-// firstClaim is the entry that stands in the record while nobody has claimed or
-// amended it since.
+// firstClaim is the entry of the first claim, as long as there was no other.
 func (r *row) firstClaim() store.Entry {
-	return store.Entry{
-		Ref: r.Ref, At: r.Created, Verb: store.Claimed, To: store.InFlight, Token: r.Token, Fence: 1, Generation: 1,
-		Attempt: r.Attempt, WorkflowID: r.WorkflowID, RunID: r.RunID, Who: r.who,
+	first := r.Record
+	first.Now, first.State, first.Generation = r.Created, store.InFlight, 1
+	return first.Log(nil, store.Claimed, r.who, "")
+}
+
+// inOrder merges two lists and fills in what an entry has in common with the one
+// before it.
+func inOrder(written, told []entry) (entries []store.Entry) {
+	all := slices.Concat(written, told)
+	slices.SortStableFunc(all, func(a, b entry) int { return cmp.Compare(a.version, b.version) })
+	all = slices.CompactFunc(all, func(a, b entry) bool { return a.version == b.version })
+	var before store.Entry
+	for _, e := range all {
+		e.At, e.From = e.At.UTC(), before.To
+		e.Token = store.Token(or(e.token, [16]byte(before.Token)))
+		e.Generation, e.Attempt = or(e.generation, before.Generation), or(e.attempt, before.Attempt)
+		e.WorkflowID, e.RunID = or(e.workflow, before.WorkflowID), or(e.run, before.RunID)
+		entries, before = append(entries, e.Entry), e.Entry
 	}
+	return entries
 }
 
 func or[T any](value *T, otherwise T) T {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/effectonce/effectonce/store"
 )
@@ -13,10 +14,13 @@ import (
 // somebody is just writing. The condition is said twice: a row is taken as it was
 // when the statement began, and changed only if it is so still.
 
+// Leases are not in an index: that would cost every claim and report. A sweep looks
+// through what has become active since the moment before which earlier sweeps have
+// left nothing active; {progress} keeps that moment.
 const sweepSQL = `
 WITH {clock}, due AS (
 	SELECT root, key FROM {records}, clock
-	WHERE state IN ('in_flight', 'pending') AND lease <= now
+	WHERE active_since >= $2 AND state IN ('in_flight', 'pending') AND lease <= now
 	LIMIT $1 FOR UPDATE OF records SKIP LOCKED
 ), changed AS (
 	UPDATE {records} r SET state = 'unknown', version = r.version + 1,
@@ -51,12 +55,38 @@ WITH {clock}, due AS (
 )
 SELECT count(*), {durable} FROM changed`
 
-// Sweep implements [store.Janitor].
+// ownPlanSQL has the next statement planned for its own arguments: little or much may
+// be due.
+const ownPlanSQL = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`
+
+const sweptSQL = `
+SELECT coalesce((SELECT till FROM {progress} WHERE task = 'sweep'), '-infinity')`
+
+// What has its moment may not be committed yet: hence the ten minutes.
+const sweptTillSQL = `
+INSERT INTO {progress} AS p (task, till)
+SELECT 'sweep', coalesce(min(active_since), clock_timestamp() - interval '10 minutes') FROM {records}
+WHERE active_since >= $1 AND (state IN ('in_flight', 'pending') OR active_since > clock_timestamp() - interval '10 minutes')
+ON CONFLICT (task) DO UPDATE SET till = greatest(p.till, excluded.till)`
+
+// Sweep implements [store.Janitor]. It looks through what has become active since the
+// oldest claim that the sweep before found alive.
 func (s *Store) Sweep(ctx context.Context, limit int) (int, error) {
 	if s.opts.Portable {
 		return s.tidyPlainly(ctx, store.Swept, limit)
 	}
-	return s.tidy(ctx, "sweep", s.text.sweep, limit)
+	var since pgtype.Timestamptz
+	if err := s.pool.QueryRow(ctx, s.text.swept).Scan(&since); err != nil {
+		return 0, fmt.Errorf("sweep: %w", err)
+	}
+	n, err := s.tidy(ctx, "sweep", s.text.sweep, limit, since)
+	if err != nil || n == limit {
+		return n, err
+	}
+	if _, err := s.pool.Exec(ctx, s.text.sweptTill, since); err != nil {
+		return n, fmt.Errorf("sweep: %w", err)
+	}
+	return n, nil
 }
 
 // Expire implements [store.Janitor].
@@ -70,7 +100,7 @@ func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
 // atOnce is how many records are changed in one transaction.
 const atOnce = 5000
 
-func (s *Store) tidy(ctx context.Context, what, sql string, limit int) (total int, err error) {
+func (s *Store) tidy(ctx context.Context, what, sql string, limit int, args ...any) (total int, err error) {
 	if err := store.ValidateLimit(limit); err != nil {
 		return 0, err
 	}
@@ -78,7 +108,7 @@ func (s *Store) tidy(ctx context.Context, what, sql string, limit int) (total in
 		size := min(limit-total, atOnce)
 		n, err := detached(ctx, s, func() (n int, err error) {
 			err = s.settle(ctx, func(ctx context.Context, c *pgx.Conn) error {
-				return s.send(ctx, c, statement{sql, []any{size}, func(rows pgx.Rows) error {
+				return s.send(ctx, c, statement{ownPlanSQL, nil, ignore}, statement{sql, append([]any{size}, args...), func(rows pgx.Rows) error {
 					defer rows.Close()
 					for rows.Next() {
 						if err := rows.Scan(&n, nil); err != nil {

@@ -16,9 +16,12 @@ type job struct {
 	// What can also be done together with others' jobs: one of these, or neither.
 	claim  *store.Request
 	report *report
+	answer *store.Record // found, and not delivered yet
 	// deliver is called once, with what came of it.
 	deliver func(store.Record, error)
 }
+
+func (j *job) found(r store.Record) { j.answer = &r }
 
 // do has a job done and waits for it until ctx is done.
 func (s *Store) do(ctx context.Context, j job) (store.Record, error) {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -37,7 +38,7 @@ func (j *job) shares() bool {
 		return j.claim != nil
 	}
 	switch j.report.Verb {
-	case store.Complete, store.Fail:
+	case store.Complete, store.Fail: // it ends the action
 		return len(j.report.Outcome.Data)+len(j.report.Outcome.Context) <= maxShared
 	case store.Release, store.MarkUnknown:
 		return true
@@ -78,8 +79,10 @@ func (l *lane) take() []*job {
 // run does jobs until none waits.
 func (s *Store) run() {
 	for {
-		// The connection comes first: while there is none, more come to wait.
+		// The connection comes first: while there is none, more come to wait. And
+		// whoever has just been answered may be about to ask for more.
 		c, err := s.connection()
+		runtime.Gosched()
 		jobs := s.lane.take()
 		if err != nil {
 			for _, j := range jobs {

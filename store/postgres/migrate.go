@@ -63,6 +63,9 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, opts Options) error {
 	if err := migrate(ctx, pool, opts.Schema); err != nil {
 		return fmt.Errorf("migrate schema %q: %w", opts.Schema, err)
 	}
+	if err := addPartitions(ctx, pool, opts.Schema); err != nil {
+		return fmt.Errorf("migrate schema %q: partitions of the history: %w", opts.Schema, err)
+	}
 	return nil
 }
 

@@ -27,7 +27,8 @@ WITH {clock}, ` + heldSQL + `, due AS (
 	WHERE r.state IN ('in_flight', 'unknown', 'free') AND r.lease IS NOT NULL AND r.token <> {revoked}
 	FOR UPDATE OF r SKIP LOCKED -- and so in any order: nobody waits, nobody deadlocks
 ), changed AS (
-	UPDATE {records} r SET state = 'in_flight', lease = clock.now + $5::interval, version = r.version + 1
+	UPDATE {records} r SET state = 'in_flight', lease = clock.now + $5::interval, version = r.version + 1,
+		active_since = CASE WHEN due.was_over THEN clock.now ELSE r.active_since END
 	FROM due, clock
 	WHERE r.root = due.root AND r.key = due.key
 	RETURNING clock.now, r.version, r.fence, r.root, r.key, due.was_over

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -10,6 +11,15 @@ import (
 
 // A report is one statement that says what the state machine says of the usual
 // case. Where it changes nothing, the state machine itself has the word.
+
+// endSQL writes down the outcome. The row tells its own end: what changes it later
+// writes that into the history first.
+const endSQL = `
+UPDATE {records} SET state = '{state}', lease = NULL, version = version + 1, finished = clock_timestamp(),
+	outcome_format = $7, outcome_data = $8, outcome_context = $9,
+	tells_end = true, ended_by = nullif($5, who), ended_why = nullif($6, '')
+WHERE root = $1 AND key = $2 AND token = $3 AND fence = $4 AND state NOT IN ('completed', 'failed')
+RETURNING version, finished, {durable}`
 
 const reportSQL = `
 WITH {clock}, changed AS (
@@ -23,18 +33,8 @@ WITH {clock}, changed AS (
 )
 SELECT {columns but outcome}, NULL::text, NULL::bytea, NULL::bytea, now, {durable} FROM changed`
 
-// reports says for each verb what it sets, and when.
+// reports says for each verb that leaves the outcome open what it sets, and when.
 var reports = map[store.Verb]struct{ set, allowed string }{
-	store.Complete: {
-		set: `state = 'completed', lease = NULL, finished = now,
-			outcome_format = $7, outcome_data = $8, outcome_context = $9`,
-		allowed: `state NOT IN ('completed', 'failed')`,
-	},
-	store.Fail: {
-		set: `state = 'failed', lease = NULL, finished = now,
-			outcome_format = $7, outcome_data = $8, outcome_context = $9`,
-		allowed: `state NOT IN ('completed', 'failed')`,
-	},
 	store.Release: {
 		set:     `state = 'free', lease = NULL`,
 		allowed: `(state IN ('in_flight', 'pending', 'unknown') OR state = 'free' AND lease IS NOT NULL)`,
@@ -49,7 +49,7 @@ var reports = map[store.Verb]struct{ set, allowed string }{
 		allowed: `(state = 'in_flight' OR state = 'unknown' AND lease IS NOT NULL)`,
 	},
 	store.Suspend: {
-		set:     `state = 'pending', lease = now + $7::interval`,
+		set:     `state = 'pending', lease = now + $7::interval, active_since = now`,
 		allowed: `state IN ('in_flight', 'unknown', 'free')`,
 	},
 }
@@ -75,10 +75,11 @@ type report struct {
 	store.Change
 	// otherwise is what is done if the statement changes nothing.
 	otherwise change
+	written   time.Time // by the server's clock, if it tells an outcome
 }
 
 func (s *Store) newReport(held store.Claim, c store.Change) *report {
-	return &report{s, held, c, change{
+	return &report{Store: s, held: held, Change: c, otherwise: change{
 		ref: held.Ref, verb: c.Verb, who: c.Who, why: c.Why,
 		after: func(r store.Record) (store.Record, bool, error) { return r.AfterReport(held, c, r.Now) },
 	}}
@@ -87,6 +88,9 @@ func (s *Store) newReport(held store.Claim, c store.Change) *report {
 func (r *report) alone(ctx context.Context, c *pgx.Conn) (store.Record, error) {
 	if r.opts.Portable {
 		return r.otherwise.run(ctx, r.Store, c)
+	}
+	if r.ends() {
+		return r.end(ctx, c)
 	}
 	var changed []row
 	err := r.send(ctx, c, statement{r.text.report[r.Verb], r.args(), func(rows pgx.Rows) (err error) {
@@ -99,9 +103,49 @@ func (r *report) alone(ctx context.Context, c *pgx.Conn) (store.Record, error) {
 	case len(changed) == 0:
 		return r.otherwise.run(ctx, r.Store, c)
 	}
-	next := changed[0].Record
-	next.Outcome = r.Outcome // not sent back
-	return next, nil
+	return changed[0].Record, nil
+}
+
+// ends reports whether it is an outcome that is reported.
+func (r *report) ends() bool { return r.Verb == store.Complete || r.Verb == store.Fail }
+
+func (r *report) end(ctx context.Context, c *pgx.Conn) (next store.Record, err error) {
+	known := false
+	err = r.send(ctx, c, statement{r.text.report[r.Verb], r.args(), func(rows pgx.Rows) error {
+		var version int64
+		var finished time.Time
+		_, err := pgx.ForEachRow(rows, []any{&version, &finished, nil}, func() error {
+			next, known = r.ended(version, finished)
+			return nil
+		})
+		return err
+	}})
+	if err != nil || known {
+		return next, err
+	}
+	next, err = r.otherwise.run(ctx, r.Store, c)
+	return r.asWritten(next), err
+}
+
+// ended returns the record after its end was written, if the claim is remembered.
+// Otherwise the record has to be read.
+func (r *report) ended(version int64, finished time.Time) (store.Record, bool) {
+	r.written = finished.UTC()
+	was, known := r.recent.take(r.held, version)
+	if !known {
+		return store.Record{}, false
+	}
+	next, _, err := was.AfterReport(r.held, r.Change, r.written)
+	return next, err == nil
+}
+
+// asWritten gives a record that was read after this report had been written the
+// moment at which that was.
+func (r *report) asWritten(next store.Record) store.Record {
+	if !r.written.IsZero() && next.Finished.Equal(r.written) {
+		next.Now = r.written
+	}
+	return next
 }
 
 func (r *report) args() []any {

@@ -18,6 +18,8 @@ const (
 	undefinedTable       = "42P01"
 	undefinedColumn      = "42703"
 	duplicateTable       = "42P07"
+	invalidObject        = "42P17"
+	checkViolation       = "23514"
 )
 
 // statement is one statement, and who reads its rows.

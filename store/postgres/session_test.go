@@ -79,8 +79,8 @@ func TestEveryCommitIsSynchronousWhateverTheSessionSays(t *testing.T) {
 			_, err := pool.Exec(t.Context(), `
 				CREATE TABLE seen (verb text, setting text);
 				CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-					INSERT INTO seen SELECT coalesce((SELECT h.verb FROM effectonce.history h WHERE h.root = NEW.root AND h.key = NEW.key
-						ORDER BY version DESC LIMIT 1), 'claim'), current_setting('synchronous_commit');
+					INSERT INTO seen SELECT (SELECT h.verb FROM effectonce.full_history h WHERE h.root = NEW.root AND h.key = NEW.key
+						ORDER BY version DESC LIMIT 1), current_setting('synchronous_commit');
 					RETURN NULL;
 				END $$;
 				CREATE CONSTRAINT TRIGGER look AFTER INSERT OR UPDATE ON effectonce.records
@@ -145,7 +145,8 @@ func TestWorksWithoutTheRightToChangeTables(t *testing.T) {
 	_, err := pool.Exec(t.Context(), `
 		CREATE ROLE humble; GRANT USAGE ON SCHEMA effectonce TO humble;
 		GRANT SELECT, INSERT, UPDATE ON effectonce.records TO humble;
-		GRANT SELECT, INSERT ON effectonce.history TO humble`)
+		GRANT SELECT, INSERT ON effectonce.history TO humble;
+		GRANT SELECT, INSERT, UPDATE ON effectonce.progress TO humble`)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		_, err := pool.Exec(context.Background(), "DROP OWNED BY humble; DROP ROLE humble")

@@ -183,8 +183,8 @@ func TestKilledBackendsLoseNothingAndDoNothingTwice(t *testing.T) {
 	require.NoError(t, killer.QueryRow(t.Context(), `
 		SELECT count(*), count(*) FILTER (WHERE verb = 'complete' AND version = 2),
 			(SELECT count(*) FROM effectonce.records), (SELECT count(*) FROM effectonce.records WHERE state = 'completed')
-		FROM effectonce.history`).Scan(&entries, &completes, &records, &finished))
-	require.Equal(t, []int{200, 200, 200, 200}, []int{entries, completes, records, finished})
+		FROM effectonce.full_history`).Scan(&entries, &completes, &records, &finished))
+	require.Equal(t, []int{400, 200, 200, 200}, []int{entries, completes, records, finished})
 }
 
 func isOurs(t *testing.T, r store.Record, q store.Request, err error) bool {

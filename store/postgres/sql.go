@@ -17,9 +17,10 @@ type statements struct {
 	within                          string
 	renew, lost                     string
 	together                        string
-	claimAll, reportAll, seenAll    string
-	lookup, list, history           string
-	sweep, expire                   string
+	claimAll, endAll, reportAll     string
+	seenAll                         string
+	lookup, list, teller, history   string
+	sweep, swept, sweptTill, expire string
 }
 
 // columns are what [row.scan] reads: everything but the outcome, then the outcome.
@@ -48,6 +49,7 @@ func newStatements(schema string) statements {
 	sql := strings.NewReplacer(
 		"{records}", table("records"),
 		"{history}", table("history"),
+		"{progress}", table("progress"),
 		"{columns}", columns,
 		"{columns but outcome}", columnsButOutcome,
 		"{clock}", clock,
@@ -59,9 +61,12 @@ func newStatements(schema string) statements {
 		report: map[store.Verb]string{}, within: sql(withinSQL),
 		renew: sql(renewSQL), lost: sql(lostSQL),
 		together: sql(togetherSQL),
-		claimAll: sql(claimAllSQL), reportAll: sql(reportAllSQL), seenAll: sql(seenAllSQL),
-		lookup: sql(lookupSQL), list: sql(listSQL), history: sql(historySQL),
-		sweep: sql(sweepSQL), expire: sql(expireSQL),
+		claimAll: sql(claimAllSQL), endAll: sql(endAllSQL), reportAll: sql(reportAllSQL), seenAll: sql(seenAllSQL),
+		lookup: sql(lookupSQL), list: sql(listSQL), teller: sql(tellerSQL), history: sql(historySQL),
+		sweep: sql(sweepSQL), swept: sql(sweptSQL), sweptTill: sql(sweptTillSQL), expire: sql(expireSQL),
+	}
+	for verb, state := range ends {
+		t.report[verb] = sql(strings.ReplaceAll(endSQL, "{state}", string(state)))
 	}
 	for verb, says := range reports {
 		generation := "NULL::integer" // as before

@@ -33,6 +33,7 @@ type Store struct {
 
 	work    work
 	flights flights
+	recent  recent
 	lane    lane
 }
 
@@ -49,7 +50,7 @@ func New(pool *pgxpool.Pool, opts Options) (*Store, error) {
 	}
 	return &Store{
 		pool: pool, opts: opts, text: newStatements(opts.Schema), plain: newPlain(opts.Schema),
-		flights: flights{of: map[store.Token]*flight{}},
+		flights: flights{of: map[store.Token]*flight{}}, recent: recent{of: map[store.Token]row{}},
 	}, nil
 }
 

@@ -16,10 +16,10 @@ const claimAllSQL = `
 WITH {clock}, won AS (
 	INSERT INTO {records} (root, key, namespace, scope_kind, scope_id, tenant, operation, intent,
 		workflow_id, run_id, attempt, who, scheduled, fingerprint, fields, token, retention,
-		lease, deadline, expires, created, state, fence, generation, version, dropped)
+		lease, deadline, expires, created, active_since, state, fence, generation, version, dropped, tells_claim)
 	SELECT a.root, a.key, a.namespace, a.scope_kind, a.scope_id, a.tenant, a.operation, a.intent,
 		a.workflow_id, a.run_id, a.attempt, a.who, a.scheduled, a.fingerprint, a.fields, a.token, a.retention,
-		now + a.lease, now + a.remaining, now + a.retained, now, 'in_flight', 1, 1, 1, false
+		now + a.lease, now + a.remaining, now + a.retained, now, now, 'in_flight', 1, 1, 1, false, true
 	FROM unnest($1::uuid[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
 			$9::text[], $10::text[], $11::integer[], $12::text[], $13::bytea[], $14::bytea[], $15::bytea[],
 			$16::uuid[], $17::bigint[], $18::interval[], $19::interval[], $20::interval[])
@@ -31,7 +31,7 @@ WITH {clock}, won AS (
 )
 SELECT token, created FROM won`
 
-func (s *Store) claimAll(jobs []*job, found answers) statement {
+func (s *Store) claimAll(jobs []*job) statement {
 	byToken := make(map[store.Token]*job, len(jobs))
 	for _, j := range jobs {
 		byToken[j.claim.Token] = j
@@ -66,23 +66,57 @@ func (s *Store) claimAll(jobs []*job, found answers) statement {
 				return err
 			}
 			if j := byToken[token]; j != nil {
-				found[j] = j.claim.First(created.UTC())
+				j.found(s.recent.add(j.claim.First(created.UTC()), 1))
 			}
 		}
 		return rows.Err()
 	}}
 }
 
+const endAllSQL = `
+UPDATE {records} SET state = becomes, lease = NULL, version = version + 1, finished = clock_timestamp(),
+	outcome_format = format, outcome_data = data, outcome_context = context,
+	tells_end = true, ended_by = nullif(said_by, who), ended_why = nullif(why, '')
+FROM unnest($1::uuid[], $2::bytea[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[],
+		$9::bytea[], $10::bytea[]) WITH ORDINALITY
+	AS said (at_root, at_key, by_token, by_fence, becomes, said_by, why, format, data, context, n)
+WHERE root = at_root AND key = at_key AND token = by_token AND fence = by_fence AND state NOT IN ('completed', 'failed')
+RETURNING n, version, finished`
+
+// ends is the state after the reports that tell an outcome.
+var ends = map[store.Verb]store.State{store.Complete: store.Completed, store.Fail: store.Failed}
+
+func (s *Store) endAll(jobs []*job) statement {
+	formats, data, contexts := make([]pgtype.Text, len(jobs)), make([][]byte, len(jobs)), make([][]byte, len(jobs))
+	for i, j := range jobs {
+		formats[i], data[i], contexts[i] = outcome(j.report.Outcome)
+	}
+	args := append(heldBy(jobs),
+		column(jobs, func(j *job) string { return string(ends[j.report.Verb]) }),
+		column(jobs, func(j *job) string { return told(j.report.Who) }),
+		column(jobs, func(j *job) string { return told(j.report.Why) }),
+		formats, data, contexts)
+	return statement{s.text.endAll, args, func(rows pgx.Rows) error {
+		var n int
+		var version int64
+		var finished time.Time
+		_, err := pgx.ForEachRow(rows, []any{&n, &version, &finished}, func() error {
+			j := jobs[n-1]
+			if next, known := j.report.ended(version, finished); known {
+				j.found(next)
+			}
+			return nil
+		})
+		return err
+	}}
+}
+
 const reportAllSQL = `
 WITH {clock}, changed AS (
-	UPDATE {records} SET state = becomes, lease = NULL, version = version + 1,
-		finished = CASE WHEN becomes IN ('completed', 'failed') THEN now END,
-		outcome_format = format, outcome_data = data, outcome_context = context
-	FROM unnest($1::uuid[], $2::bytea[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[],
-			$9::text[], $10::bytea[], $11::bytea[]) WITH ORDINALITY
-		AS said (at_root, at_key, by_token, by_fence, verb, becomes, said_by, why, format, data, context, n), clock
-	WHERE root = at_root AND key = at_key AND token = by_token AND fence = by_fence
-		AND (state = 'in_flight' OR becomes IN ('completed', 'failed') AND state NOT IN ('completed', 'failed'))
+	UPDATE {records} SET state = becomes, lease = NULL, version = version + 1
+	FROM unnest($1::uuid[], $2::bytea[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[]) WITH ORDINALITY
+		AS said (at_root, at_key, by_token, by_fence, verb, becomes, said_by, why, n), clock
+	WHERE root = at_root AND key = at_key AND token = by_token AND fence = by_fence AND state = 'in_flight'
 	RETURNING {columns but outcome}, now, n, verb, said_by, why
 ), logged AS (
 	INSERT INTO {history} (at, version, fence, root, key, verb, state, who, why)
@@ -90,33 +124,27 @@ WITH {clock}, changed AS (
 )
 SELECT {columns but outcome}, NULL::text, NULL::bytea, NULL::bytea, now, n FROM changed`
 
-// becomes is the state after the reports that can be done together.
-var becomes = map[store.Verb]store.State{
-	store.Complete: store.Completed, store.Fail: store.Failed, store.Release: store.Free, store.MarkUnknown: store.Unknown,
+// stops is the state after the other reports that can be done together.
+var stops = map[store.Verb]store.State{store.Release: store.Free, store.MarkUnknown: store.Unknown}
+
+func (s *Store) reportAll(jobs []*job) statement {
+	args := append(heldBy(jobs),
+		column(jobs, func(j *job) string { return string(j.report.Verb) }),
+		column(jobs, func(j *job) string { return string(stops[j.report.Verb]) }),
+		column(jobs, func(j *job) string { return told(j.report.Who) }),
+		column(jobs, func(j *job) string { return told(j.report.Why) }))
+	return statement{s.text.reportAll, args, func(rows pgx.Rows) error {
+		return each(rows, func(r row, n int) { jobs[n].found(r.Record) })
+	}}
 }
 
-func (s *Store) reportAll(jobs []*job, found answers) statement {
-	formats, data, contexts := make([]pgtype.Text, len(jobs)), make([][]byte, len(jobs)), make([][]byte, len(jobs))
-	for i, j := range jobs {
-		formats[i], data[i], contexts[i] = outcome(j.report.Outcome)
-	}
-	return statement{s.text.reportAll, []any{
+func heldBy(jobs []*job) []any {
+	return []any{
 		column(jobs, func(j *job) pgtype.UUID { return uuid(j.report.held.Root) }),
 		column(jobs, func(j *job) []byte { return j.report.held.Key[:] }),
 		column(jobs, func(j *job) pgtype.UUID { return uuid(j.report.held.Token) }),
 		column(jobs, func(j *job) int64 { return j.report.held.Fence }),
-		column(jobs, func(j *job) string { return string(j.report.Verb) }),
-		column(jobs, func(j *job) string { return string(becomes[j.report.Verb]) }),
-		column(jobs, func(j *job) string { return told(j.report.Who) }),
-		column(jobs, func(j *job) string { return told(j.report.Why) }),
-		formats, data, contexts,
-	}, func(rows pgx.Rows) error {
-		return each(rows, func(r row, n int) {
-			j := jobs[n]
-			r.Outcome = j.report.Outcome
-			found[j] = r.Record
-		})
-	}}
+	}
 }
 
 const seenAllSQL = `
@@ -127,25 +155,34 @@ SELECT {columns}, clock_timestamp(), n FROM asked JOIN {records} ON root = at_ro
 UNION ALL
 SELECT {columns}, clock_timestamp(), n FROM asked JOIN {records} ON scheduled = at_scheduled AND (root, key) <> (at_root, at_key)`
 
-func (s *Store) seenAll(jobs []*job, found answers) statement {
+// seenAll answers claims of records that stay as they are, and reports that have been
+// written before.
+func (s *Store) seenAll(jobs []*job) statement {
 	return statement{s.text.seenAll, []any{
-		column(jobs, func(j *job) pgtype.UUID { return uuid(j.claim.Root) }),
-		column(jobs, func(j *job) []byte { return j.claim.Key[:] }),
-		column(jobs, func(j *job) []byte { return activity(j.claim.Scheduled, j.claim.RunID) }),
+		column(jobs, func(j *job) pgtype.UUID { return uuid(j.ref().Root) }),
+		column(jobs, func(j *job) []byte { k := j.ref().Key; return k[:] }),
+		column(jobs, func(j *job) []byte {
+			if j.claim == nil {
+				return nil
+			}
+			return activity(j.claim.Scheduled, j.claim.RunID)
+		}),
 	}, func(rows pgx.Rows) error {
-		others := answers{}
-		err := each(rows, func(r row, n int) {
+		return each(rows, func(r row, n int) {
 			j := jobs[n]
-			if r.Ref != j.claim.Ref {
-				others[j] = r.Record
-			} else if next, changed := r.AfterClaim(*j.claim, r.Now); !changed {
-				found[j] = next
+			switch {
+			case j.report != nil:
+				if next, changed, err := r.AfterReport(j.report.held, j.report.Change, r.Now); err == nil && !changed {
+					j.found(j.report.asWritten(next))
+				}
+			case r.Ref != j.claim.Ref:
+				j.found(r.Record)
+			case j.answer == nil: // no other record belongs to the scheduled activity
+				if next, changed := r.AfterClaim(*j.claim, r.Now); !changed {
+					j.found(next)
+				}
 			}
 		})
-		for j, other := range others {
-			found[j] = other
-		}
-		return err
 	}}
 }
 

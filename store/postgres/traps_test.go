@@ -90,14 +90,13 @@ func TestChangeWithoutItsHistoryIsNoChange(t *testing.T) {
 	t.Parallel()
 	s, pool := open(t, postgres.Options{})
 	r := claim(t, s, request())
-	_, err := pool.Exec(t.Context(), "ALTER TABLE effectonce.history ADD CHECK (verb <> 'complete') NOT VALID")
+	_, err := pool.Exec(t.Context(), "ALTER TABLE effectonce.history ADD CHECK (verb <> 'release') NOT VALID")
 	require.NoError(t, err)
-	c := done("secret-argument")
-	c.Why = "secret-argument"
+	c := store.Change{Verb: store.Release, Why: "secret-argument"}
 	_, err = s.Report(t.Context(), r.Claim(), c)
 	var refused *pgconn.PgError
 	require.True(t, errors.As(err, &refused))
-	require.ErrorContains(t, err, "complete "+r.Key.String())
+	require.ErrorContains(t, err, "release "+r.Key.String())
 	require.NotContains(t, err.Error(), "secret-argument", "an error holds an argument")
 	got, err := s.Get(t.Context(), r.Ref)
 	require.NoError(t, err)

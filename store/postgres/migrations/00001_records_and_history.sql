@@ -14,12 +14,14 @@ CREATE TABLE records (
     fence           bigint      NOT NULL,
     retention       bigint      NOT NULL, -- nanoseconds; 0 means for ever
     created         timestamptz NOT NULL,
+    active_since    timestamptz NOT NULL, -- when it last became in flight or pending
     expires         timestamptz,          -- never changed by renewals and reports, which so touch no index
     deadline        timestamptz,
     prior           timestamptz,
     generation      integer     NOT NULL,
     attempt         integer     NOT NULL,
     dropped         boolean     NOT NULL, -- finished, and its outcome no longer kept
+    tells_claim     boolean,              -- true: its first claim is not in the history yet
     key             bytea       NOT NULL,
     -- Six bytes of the run's ID, which begins with the time, then the digest: what
     -- is scheduled together lies together in the index.
@@ -43,6 +45,9 @@ CREATE TABLE records (
     outcome_format  text,                 -- null: there is no outcome, or no longer
     outcome_data    bytea,
     outcome_context bytea,
+    tells_end       boolean,              -- true: how it finished is not in the history yet,
+    ended_by        text,                 -- but here; null: who
+    ended_why       text,
 
     -- Actions of one run are neighbours in the index, as they are in time.
     PRIMARY KEY (root, key),
@@ -56,11 +61,13 @@ CREATE TABLE records (
 );
 
 CREATE INDEX records_expires ON records (expires) WHERE NOT dropped;
+-- Nearly free: rows lie in the order of their claims, more or less.
+CREATE INDEX records_active ON records USING brin (active_since) WITH (autosummarize);
 
 -- What happened to each record, and who did it. Only ever added to, in the
--- statement that changes the record. A record's first claim is the record itself;
--- it is written down here when another claim or an amendment changes that. Null
--- means: as in the entry before.
+-- statement that changes the record. Most records are claimed and then finished, and
+-- tell that themselves: it is written down here when another claim or an amendment
+-- changes the record. Null means: as in the entry before. full_history has it all.
 CREATE TABLE history (
     at          timestamptz NOT NULL,
     version     bigint      NOT NULL, -- the record's; orders its history
@@ -76,13 +83,32 @@ CREATE TABLE history (
     run_id      text,
     who         text        NOT NULL,
     why         text        NOT NULL
-) WITH (
-    autovacuum_vacuum_insert_scale_factor = 0.05,
-    autovacuum_analyze_scale_factor = 0.02
-);
+) PARTITION BY RANGE (at);
 
 CREATE INDEX history_of ON history (root, key);
 
+-- postgres.Migrate adds a partition for each month. This one is for what has none.
+CREATE TABLE history_other PARTITION OF history DEFAULT;
+
+CREATE VIEW full_history AS
+SELECT at, version, fence, root, token, generation, attempt, key, verb, state, workflow_id, run_id, who, why FROM history
+UNION ALL
+SELECT created, 1, 1, root, token, 1, attempt, key, 'claim', 'in_flight', workflow_id, run_id, who, ''
+FROM records WHERE tells_claim
+UNION ALL
+SELECT finished, version - dropped::int, fence, root, token, generation, attempt, key,
+    CASE state WHEN 'completed' THEN 'complete' ELSE 'fail' END, state, workflow_id, run_id,
+    coalesce(ended_by, who), coalesce(ended_why, '')
+FROM records WHERE tells_end;
+
+-- How far housekeeping has come.
+CREATE TABLE progress (
+    task text        PRIMARY KEY,
+    till timestamptz NOT NULL
+);
+
 -- +goose Down
+DROP TABLE progress;
+DROP VIEW full_history;
 DROP TABLE history;
 DROP TABLE records;
