@@ -20,7 +20,7 @@
 // EFFECTONCE_TEST_POSTGRES (a postgres:// address whose user may create
 // databases), EFFECTONCE_TEST_REDIS (a redis:// address) and EFFECTONCE_TEST_TEMPORAL
 // (host:port, with the namespace in EFFECTONCE_TEST_TEMPORAL_NAMESPACE, "default" if
-// empty) are used instead of private servers. PostgreSQL's databases are removed there
+// empty), and the same with TEMPORAL132 for [Temporal132], are used instead of private servers. PostgreSQL's databases are removed there
 // too when their test ends; the namespace and the database of Redis are shared, so
 // workflow IDs and keys have to differ from run to run.
 //

@@ -9,8 +9,10 @@ func Processes() []int {
 	if s := redis.server; s != nil && s.child != nil {
 		pids = append(pids, s.child.PID())
 	}
-	if s := temporal.server; s != nil && s.private != nil {
-		pids = append(pids, s.private.PID())
+	for _, s := range []*temporalServer{temporal.server, temporal132.server} {
+		if s != nil && s.private != nil {
+			pids = append(pids, s.private.PID())
+		}
 	}
 	return pids
 }

@@ -20,15 +20,16 @@ func Main(m *testing.M) {
 // Shutdown stops the servers that this test binary started and removes their
 // folders. A test that asks for a server afterwards gets a new one.
 func Shutdown() {
-	for _, s := range []interface{ stop() }{&postgres, &redis, &temporal} {
+	for _, s := range []interface{ stop() }{&postgres, &redis, &temporal, &temporal132} {
 		s.stop()
 	}
 }
 
 var (
-	postgres = shared[*postgresServer]{start: startPostgres}
-	redis    = shared[*redisServer]{start: startRedis}
-	temporal = shared[*temporalServer]{start: startTemporal}
+	postgres    = shared[*postgresServer]{start: startPostgres}
+	redis       = shared[*redisServer]{start: startRedis}
+	temporal    = shared[*temporalServer]{start: startTemporal}
+	temporal132 = shared[*temporalServer]{start: startTemporal132}
 )
 
 // errMissing marks the reason why a server cannot be had on this machine.

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -86,24 +87,38 @@ func TestPostgres(t *testing.T) {
 
 func TestTemporal(t *testing.T) {
 	t.Parallel()
+	for name, fresh := range map[string]func(testing.TB) (string, string){
+		"AWorkflowRunsAtOnceInTheFreshNamespace": services.Temporal, "AndOnServer132": services.Temporal132,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address, namespace := fresh(t)
+			temporal, err := client.Dial(client.Options{HostPort: address, Namespace: namespace})
+			require.NoError(t, err)
+			defer temporal.Close()
+			id := "services-" + rand.Text()
+			w := worker.New(temporal, id, worker.Options{})
+			w.RegisterWorkflowWithOptions(func(workflow.Context) (string, error) { return "done", nil },
+				workflow.RegisterOptions{Name: "answer"})
+			require.NoError(t, w.Start())
+			defer w.Stop()
+			run, err := temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: id}, "answer")
+			require.NoError(t, err)
+			var answer string
+			require.NoError(t, run.Get(t.Context(), &answer))
+			assert.Equal(t, "done", answer)
+		})
+	}
 
-	t.Run("AWorkflowRunsAtOnceInTheFreshNamespace", func(t *testing.T) {
+	t.Run("Server132IsWhatItIsCalled", func(t *testing.T) {
 		t.Parallel()
-		address, namespace := services.Temporal(t)
-		temporal, err := client.Dial(client.Options{HostPort: address, Namespace: namespace})
+		address, _ := services.Temporal132(t)
+		temporal, err := client.Dial(client.Options{HostPort: address})
 		require.NoError(t, err)
 		defer temporal.Close()
-		id := "services-" + rand.Text()
-		w := worker.New(temporal, id, worker.Options{})
-		w.RegisterWorkflowWithOptions(func(workflow.Context) (string, error) { return "done", nil },
-			workflow.RegisterOptions{Name: "answer"})
-		require.NoError(t, w.Start())
-		defer w.Stop()
-		run, err := temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: id}, "answer")
+		info, err := temporal.WorkflowService().GetSystemInfo(t.Context(), &workflowservice.GetSystemInfoRequest{})
 		require.NoError(t, err)
-		var answer string
-		require.NoError(t, run.Get(t.Context(), &answer))
-		assert.Equal(t, "done", answer)
+		assert.Equal(t, "1.32.1", info.GetServerVersion())
 	})
 
 	t.Run("OneServerForAllButANamespaceForEach", func(t *testing.T) {
@@ -141,10 +156,14 @@ func TestHelper(t *testing.T) {
 	case "temporal":
 		services.Temporal(t)
 		return
+	case "temporal132":
+		services.Temporal132(t)
+		return
 	}
 	services.Postgres(t)
 	services.Redis(t)
 	services.Temporal(t)
+	services.Temporal132(t)
 	text, err := json.Marshal(report{services.Processes(), services.Folders()})
 	require.NoError(t, err)
 	fmt.Printf("report %s\n", text)
@@ -158,7 +177,7 @@ func helper(t *testing.T, mode string, env ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestHelper$", "-test.v")
 	cmd.Env = append(os.Environ(), append(env, helperEnv+"="+mode,
 		// Private servers, whatever this test binary uses.
-		"EFFECTONCE_TEST_POSTGRES=", "EFFECTONCE_TEST_REDIS=", "EFFECTONCE_TEST_TEMPORAL=")...)
+		"EFFECTONCE_TEST_POSTGRES=", "EFFECTONCE_TEST_REDIS=", "EFFECTONCE_TEST_TEMPORAL=", "EFFECTONCE_TEST_TEMPORAL132=")...)
 	return cmd
 }
 
@@ -171,7 +190,7 @@ func readReport(t *testing.T, output io.Reader) report {
 		fmt.Fprintln(&all, lines.Text())
 		if text, ok := strings.CutPrefix(lines.Text(), "report "); ok {
 			require.NoError(t, json.Unmarshal([]byte(text), &r))
-			require.Len(t, r.Processes, 3)
+			require.Len(t, r.Processes, 4)
 			require.NotEmpty(t, r.Folders)
 			return r
 		}
@@ -186,6 +205,7 @@ func needServers(t *testing.T) {
 	services.Postgres(t)
 	services.RedisProgram(t)
 	services.TemporalCLI(t)
+	services.Temporal132(t)
 }
 
 func TestServersEndWithTheTests(t *testing.T) {
@@ -243,6 +263,11 @@ func TestMissingServer(t *testing.T) {
 		require.NoError(t, err, "%s", output)
 		assert.Contains(t, string(output), "--- SKIP: TestHelper")
 		assert.Contains(t, string(output), "no usable Temporal CLI found (make deps builds it)")
+
+		output, err = helper(t, "temporal132", append(bare, "REQUIRE_SERVICES=")...).CombinedOutput()
+		require.NoError(t, err, "%s", output)
+		assert.Contains(t, string(output), "--- SKIP: TestHelper")
+		assert.Contains(t, string(output), "there is no Temporal server 1.32.1 (make deps builds it)")
 	})
 
 	t.Run("IsAFailureWhereServicesAreRequired", func(t *testing.T) {

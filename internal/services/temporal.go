@@ -24,15 +24,7 @@ import (
 // tests, so that workflow IDs still have to differ between runs.
 func Temporal(tb testing.TB) (hostPort, namespace string) {
 	tb.Helper()
-	s := temporal.get(tb)
-	if s.private == nil {
-		return s.address, s.namespace
-	}
-	name := fmt.Sprintf("test-%d", s.namespaces.Add(1))
-	if err := s.register(tb.Context(), name); err != nil {
-		tb.Fatalf("register a namespace for this test: %v", err)
-	}
-	return s.address, name
+	return temporal.get(tb).fresh(tb)
 }
 
 // TemporalCLI returns the path of the Temporal command line program, for tests
@@ -48,10 +40,29 @@ func TemporalCLI(tb testing.TB) string {
 
 type temporalServer struct {
 	address    string
-	namespace  string              // of an outside server
-	private    *temporalcli.Server // nil for an outside server
+	namespace  string          // of an outside server
+	private    temporalProcess // nil for an outside server
 	client     client.NamespaceClient
 	namespaces atomic.Int64
+}
+
+// temporalProcess is a server that this test binary started.
+type temporalProcess interface {
+	PID() int
+	Stop() error
+}
+
+// fresh returns where the server answers, and a namespace that no other test has.
+func (s *temporalServer) fresh(tb testing.TB) (hostPort, namespace string) {
+	tb.Helper()
+	if s.private == nil {
+		return s.address, s.namespace
+	}
+	name := fmt.Sprintf("test-%d", s.namespaces.Add(1))
+	if err := s.register(tb.Context(), name); err != nil {
+		tb.Fatalf("register a namespace for this test: %v", err)
+	}
+	return s.address, name
 }
 
 const namespaceTimeout = 30 * time.Second
@@ -88,12 +99,8 @@ func (s *temporalServer) stop() {
 }
 
 func startTemporal() (*temporalServer, error) {
-	if address := os.Getenv("EFFECTONCE_TEST_TEMPORAL"); address != "" {
-		namespace := os.Getenv("EFFECTONCE_TEST_TEMPORAL_NAMESPACE")
-		if namespace == "" {
-			namespace = "default"
-		}
-		return &temporalServer{address: address, namespace: namespace}, nil
+	if s := outsideTemporal("EFFECTONCE_TEST_TEMPORAL"); s != nil {
+		return s, nil
 	}
 	path, err := findTemporal()
 	if err != nil {
@@ -103,15 +110,33 @@ func startTemporal() (*temporalServer, error) {
 	if err != nil {
 		return nil, err
 	}
+	return privateTemporal(server.Address(), server)
+}
+
+// outsideTemporal returns the server that an environment variable names, or nil.
+func outsideTemporal(env string) *temporalServer {
+	address := os.Getenv(env)
+	if address == "" {
+		return nil
+	}
+	namespace := os.Getenv(env + "_NAMESPACE")
+	if namespace == "" {
+		namespace = client.DefaultNamespace
+	}
+	return &temporalServer{address: address, namespace: namespace}
+}
+
+// privateTemporal takes over a server that was started, and stops it if it cannot be used.
+func privateTemporal(address string, server temporalProcess) (*temporalServer, error) {
 	namespaces, err := client.NewNamespaceClient(client.Options{
-		HostPort: server.Address(),
+		HostPort: address,
 		Logger:   log.NewStructuredLogger(slog.New(slog.DiscardHandler)),
 	})
 	if err != nil {
 		_ = server.Stop()
 		return nil, err
 	}
-	return &temporalServer{address: server.Address(), private: server, client: namespaces}, nil
+	return &temporalServer{address: address, private: server, client: namespaces}, nil
 }
 
 func findTemporal() (string, error) {

@@ -9,6 +9,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -54,7 +55,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	var total tally
 	var failed []error
 	for _, module := range modules {
-		has, err := hasPackages(ctx, module)
+		has, err := hasTests(ctx, module)
 		if err != nil {
 			failed = append(failed, err)
 			continue
@@ -104,16 +105,18 @@ func modules(root string) ([]string, error) {
 	return found, err
 }
 
-// hasPackages is false for a module that only pins tools.
-func hasPackages(ctx context.Context, module string) (bool, error) {
-	cmd := exec.CommandContext(ctx, "go", "list", "./...")
+// hasTests is false for a module that only pins tools, and for one that holds a
+// program for other modules' tests: "go test" would build it with the race detector,
+// for nothing.
+func hasTests(ctx context.Context, module string) (bool, error) {
+	cmd := exec.CommandContext(ctx, "go", "list", "-f", "{{range .TestGoFiles}}{{.}}{{end}}{{range .XTestGoFiles}}{{.}}{{end}}", "./...")
 	cmd.Dir = module
 	cmd.Stderr = io.Discard // "matched no packages"; errors come again from go test
 	list, err := cmd.Output()
 	if err != nil && ctx.Err() == nil {
 		return true, nil
 	}
-	return len(list) > 0, err
+	return len(bytes.TrimSpace(list)) > 0, err
 }
 
 func testModule(ctx context.Context, module string, args []string, out io.Writer, total *tally) error {

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// repository writes a repository of two modules, one of which only pins tools.
+// repository writes a repository of two modules with tests, one that only pins tools
+// and one that is a program without tests.
 func repository(t *testing.T, tests string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -22,6 +23,8 @@ func repository(t *testing.T, tests string) string {
 		"sub/go.mod":                  "module example.com/sub\n\ngo 1.26.0\n",
 		"sub/sub_test.go":             "package sub\n\nimport \"testing\"\n\nfunc TestSub(t *testing.T) { t.Log(\"quiet\") }\n",
 		"tools/go.mod":                "module example.com/tools\n\ngo 1.26.0\n",
+		"program/go.mod":              "module example.com/program\n\ngo 1.26.0\n",
+		"program/main.go":             "package main\n\nfunc main() {}\n",
 		"testdata/fixture/go.mod":     "module example.com/broken\n\ngo 1.26.0\n",
 		"testdata/fixture/x_test.go":  "this is no Go",
 		".hidden/module/go.mod":       "module example.com/hidden\n\ngo 1.26.0\n",
@@ -55,6 +58,7 @@ func TestRun(t *testing.T) {
 		assert.Contains(t, out, "\n2 passed, 0 failed, 0 skipped\n")
 		assert.NotContains(t, out, "quiet", "passed tests say nothing")
 		assert.NotContains(t, out, "tools")
+		assert.NotContains(t, out, "program")
 		assert.NotContains(t, out, "fixture")
 		assert.NotContains(t, out, "hidden")
 	})
