@@ -61,6 +61,7 @@ var rules = []rule{
 
 	{of: "testsuite/...", ours: anything, others: anything, never: []string{"worker/...", "cmd/..."}, tests: true},
 	{of: "internal/services/...", ours: []string{"internal/..."}, others: anything, tests: true},
+	{of: "internal/server132", others: []string{"go.temporal.io/server"}, tests: true},
 	{of: "internal/...", ours: anything, others: anything, never: []string{"worker/...", "cmd/...", "internal/services/..."}},
 	{of: "worker/...", ours: anything, others: anything, never: []string{"internal/services/...", "testsuite/..."}},
 	{
