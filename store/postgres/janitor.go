@@ -77,14 +77,14 @@ func (s *Store) Sweep(ctx context.Context, limit int) (int, error) {
 	}
 	var since pgtype.Timestamptz
 	if err := s.pool.QueryRow(ctx, s.text.swept).Scan(&since); err != nil {
-		return 0, fmt.Errorf("sweep: %w", err)
+		return 0, fmt.Errorf("sweep: %w", explained(err))
 	}
 	n, err := s.tidy(ctx, "sweep", s.text.sweep, limit, since)
 	if err != nil || n == limit {
 		return n, err
 	}
 	if _, err := s.pool.Exec(ctx, s.text.sweptTill, since); err != nil {
-		return n, fmt.Errorf("sweep: %w", err)
+		return n, fmt.Errorf("sweep: %w", explained(err))
 	}
 	return n, nil
 }
@@ -122,7 +122,7 @@ func (s *Store) tidy(ctx context.Context, what, sql string, limit int, args ...a
 		})
 		total += n
 		if err != nil {
-			return total, fmt.Errorf("%s: %w", what, err)
+			return total, fmt.Errorf("%s: %w", what, explained(err))
 		}
 		if n < size {
 			break

@@ -54,7 +54,7 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]store.Record, error
 	found, err := s.query(ctx, s.text.list, uuid(f.After.Root), f.After.Key[:], string(f.State), f.Uncertain,
 		f.ScopeKind, f.ScopeID, f.Tenant, f.Operation, f.WorkflowID, f.Size())
 	if err != nil {
-		return nil, fmt.Errorf("list: %w", err)
+		return nil, fmt.Errorf("list: %w", explained(err))
 	}
 	return found, nil
 }

@@ -70,7 +70,7 @@ func (s *Store) Renew(ctx context.Context, lease time.Duration, held []store.Cla
 		return lost, nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("renew %d claims: %w", len(held), err)
+		return nil, fmt.Errorf("renew %d claims: %w", len(held), explained(err))
 	}
 	return lost, nil
 }

@@ -67,3 +67,6 @@ func session(statements ...string) func(*pgxpool.Config) {
 		}
 	}
 }
+
+// exec is the query mode for poolers.
+func exec(config *pgxpool.Config) { config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec }
