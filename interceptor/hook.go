@@ -2,6 +2,7 @@ package interceptor
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -68,7 +69,23 @@ func (c *call) count(ctx context.Context, kind decision, rec store.Record) {
 	}
 }
 
-// tell logs a decision. That a body runs is the ordinary case, which Temporal logs.
+// said is what decisions are called in the log, in words to search for. That a body
+// runs is the ordinary case, which Temporal logs.
+var said = map[decision]string{
+	replay:         "effectonce: answered from the record",
+	wait:           "effectonce: waiting: another attempt is at work",
+	claimAgain:     "effectonce: the action is free: claiming it",
+	takeOver:       "effectonce: taking over an action whose outcome is unknown",
+	ask:            "effectonce: outcome unknown: asking the outside system",
+	held:           "effectonce: outcome unknown: held until somebody resolves it",
+	giveWay:        "effectonce: this attempt lost its claim, and gives way",
+	adopt:          "effectonce: drift: the key or fingerprint has changed between two attempts: going on with the first one's record",
+	mismatch:       "effectonce: refused: the key was used with another input",
+	outcomeExpired: "effectonce: refused: executed before, and the outcome is no longer kept",
+	reopen:         "effectonce: the dedupe window is over: the action may run again",
+}
+
+// tell logs a decision.
 func (c *call) tell(ctx context.Context, kind decision, d Decision) {
 	if kind == run {
 		return
@@ -81,7 +98,11 @@ func (c *call) tell(ctx context.Context, kind decision, d Decision) {
 	case replay, takeOver, ask, reopen:
 		say = logger.Info
 	}
-	say("effectonce", "decision", d.Kind, "shadow", d.Shadow, "key", d.Key.String(), "repeat", d.Repeat, "state", string(d.State),
+	text := said[kind]
+	if d.Shadow {
+		text = "effectonce: shadow" + strings.TrimPrefix(text, "effectonce")
+	}
+	say(text, "decision", d.Kind, "shadow", d.Shadow, "key", d.Key.String(), "repeat", d.Repeat, "state", string(d.State),
 		"fence", d.Fence, "generation", d.Generation)
 }
 

@@ -40,7 +40,7 @@ func TestNew_ReportsEveryFaultInOneError(t *testing.T) {
 		`"A": Scope is missing`, `"A": Unknown is missing`,
 		`"B": Scope "galaxy"`, "Reconcile needs a function",
 		`"C": scope Call`, "FailHeld has no meaning",
-		`"D": Key and Identity`, `"D": canon: `, `"D": Lease must be at least 1s, got 1ns`, "Wait must be at least 0s, got -1ns",
+		`"D": Key and Identity`, `"D": Identity: canon: `, `"D": Lease must be at least 1s, got 1ns`, "Wait must be at least 0s, got -1ns",
 		"Retention must be at least 0s", "HeldRetry must be at least 1s",
 		`"E": KeepOutcome excludes`, `"F": FailHeld has no meaning`,
 		"Lease must be at least 1s, got 1ms", "Settle must be at least 0s", "RecordTimeout must be at least 1s", "MaxResultBytes and AnyResultSize",

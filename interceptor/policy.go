@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/effectonce/effectonce"
-	"github.com/effectonce/effectonce/canon"
 )
 
 // Policy says what exactly-once means for one activity type. Scope and Unknown are
@@ -49,7 +48,11 @@ type Policy struct {
 	KeepOutcome bool
 	// ForgetAfterRetention lets a duplicate run again once the retention is over: a
 	// dedupe window instead of a promise. A retry of the very activity that was
-	// completed is no duplicate, and is never run again.
+	// completed is no duplicate, and is never run again. The window is the outcome's,
+	// not the fingerprint's: what must not differ under one key (all of the input
+	// under an explicit key, else what Check lists) is still compared after it, and a
+	// call that differs there is refused with ErrTypeMismatch. To reuse a key for
+	// another input, put what differs into the key, or forget the record.
 	ForgetAfterRetention bool
 
 	// Pending is how long an outside system may take, after a body that returned
@@ -149,10 +152,6 @@ func NotApplied() Answer { return Answer{verdict: notApplied} }
 // CannotTell says that it could not be found out. why is for the error message.
 func CannotTell(why string) Answer { return Answer{why: why} }
 
-func (p Policy) fields() canon.Fields {
-	return canon.Fields{Identity: p.Identity, Check: p.Check, Ignore: p.Ignore}
-}
-
 // setDefaults fills in what is not set. name is the key of the table.
 func (p *Policy) setDefaults(activityType, name string, o Options) {
 	p.tags = metricTags(activityType)
@@ -200,9 +199,7 @@ func (p Policy) faults() (faults []error) {
 	if p.Key != nil && len(p.Identity) > 0 {
 		fault("Key and Identity exclude each other: with an explicit key, every field that is not ignored is checked")
 	}
-	if err := p.fields().Validate(nil); err != nil {
-		fault("%w", err)
-	}
+	faults = append(faults, p.pointerFaults(nil)...)
 	if p.KeepOutcome && (p.Retention != 0 || p.ForgetAfterRetention) {
 		fault("KeepOutcome excludes Retention and ForgetAfterRetention")
 	}

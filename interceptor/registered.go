@@ -141,7 +141,7 @@ func (p *Plugin) inspect() (remarks []string, faults error) {
 			continue
 		}
 		types = payload.Types(types)
-		if err := policy.fields().Validate(types); err != nil {
+		for _, err := range policy.pointerFaults(types) {
 			all = append(all, fmt.Errorf("effectonce: policy of %q: %w", name, err))
 		}
 		if policy.Scope == effectonce.Call || policy.Key != nil {

@@ -92,9 +92,10 @@ func TestPlugin_RefusesToStartWithAPathThatCannotExist(t *testing.T) {
 		"Pay":   {Scope: effectonce.Run, Unknown: interceptor.Hold(), Ignore: []string{"/0/nota"}},
 		"alias": {Scope: effectonce.Run, Unknown: interceptor.Hold(), Check: []string{"/3"}},
 	}})
-	require.ErrorContains(t, err, "nota")
-	require.ErrorContains(t, err, `"alias"`)
-	require.ErrorContains(t, err, "/3")
+	require.ErrorContains(t, err, `policy of "Pay": Ignore: `)
+	require.ErrorContains(t, err, "at /0/nota; the Go type has ")
+	require.ErrorContains(t, err, `policy of "alias": Check: `)
+	require.ErrorContains(t, err, "at /3")
 }
 
 func TestUnlisted(t *testing.T) {
