@@ -141,7 +141,7 @@ var recordTests = []test{
 			"Nil":      {Format: "f"},
 			"Zeros":    {Format: "f", Data: make([]byte, 3), Context: make([]byte, 1)},
 			"NotUTF8":  {Format: "f", Data: []byte("\xff\xfe\xc3\x28"), Context: []byte("\x80")},
-			"Large":    {Format: "f", Data: []byte(strings.Repeat("0123456789abcdef", 1<<17)), Context: []byte("c")}, // 2 MiB
+			"Large":    e.large(),
 		} {
 			for _, verb := range []store.Verb{store.Complete, store.Fail} {
 				e.within(name+"/"+string(verb), func(e *env) {
@@ -154,6 +154,18 @@ var recordTests = []test{
 					}
 				})
 			}
+		}
+	}},
+
+	{"OutcomeThatIsTooLargeIsRefusedAndASmallerOneAccepted", func(e *env) {
+		if e.largest == 0 {
+			return
+		}
+		for _, verb := range []store.Verb{store.Complete, store.Fail} {
+			r := e.won(e.request())
+			got, err := e.Report(e.ctx(), r.Claim(), store.Change{Verb: verb, Outcome: outcome(strings.Repeat("x", twoMiB))})
+			e.refused(store.ErrInvalid, r, got, err)
+			e.equal("done", e.report(r, done("a reference to it")).Done(), true)
 		}
 	}},
 
@@ -198,6 +210,19 @@ var recordTests = []test{
 		_, err := e.Get(e.ctx(), store.Ref{Root: one.Root, Key: key.Key{1}})
 		e.equal("ErrNotFound beside the two", errors.Is(err, store.ErrNotFound), true)
 	}},
+}
+
+const twoMiB = 2 << 20
+
+// large returns an outcome as large as the store must keep.
+func (e *env) large() *store.Outcome {
+	o := &store.Outcome{Format: "f", Context: []byte("c")}
+	size := twoMiB
+	if e.largest != 0 {
+		size = e.largest - len(o.Format) - len(o.Context)
+	}
+	o.Data = []byte(strings.Repeat("0123456789abcdef", size/16+1))[:size]
+	return o
 }
 
 func withNow(r store.Record, now time.Time) store.Record {

@@ -18,11 +18,27 @@ type Advancer interface {
 // Option says what a backend does not promise.
 type Option func(*options)
 
-type options struct{ sharedScheduled bool }
+type options struct {
+	sharedScheduled bool
+	largest         int
+	peer            func(t *testing.T, s store.Store) store.Store
+}
 
 // ScheduledNotUnique is for stores that cannot keep the digest of a scheduled
 // activity unique over records, and say so.
 func ScheduledNotUnique() Option { return func(o *options) { o.sharedScheduled = true } }
+
+// OutcomesUpTo is for stores whose records have a bounded size, and say so. Outcomes
+// of so many bytes in all are kept; one of 2 MiB is refused with [store.ErrInvalid].
+func OutcomesUpTo(bytes int) Option { return func(o *options) { o.largest = bytes } }
+
+// LeasesAreWatched is for stores that share no clock: each process must have seen a
+// claim unchanged for a whole lease by its own clock before it counts as unknown, and
+// the same goes for deadlines. peer opens what another process would: another store of
+// the same records. Both must be an [Advancer], and their clocks need not agree.
+func LeasesAreWatched(peer func(t *testing.T, s store.Store) store.Store) Option {
+	return func(o *options) { o.peer = peer }
+}
 
 // Run checks the whole contract of package store.
 func Run(t *testing.T, open func(t *testing.T) store.Store, opts ...Option) {
@@ -41,7 +57,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, opts ...Option) {
 			{"Report", reportTests}, {"Renew", renewTests}, {"TakeOver", takeOverTests},
 			{"Settle", settleTests}, {"Amend", amendTests}, {"Generation", generationTests},
 			{"Record", recordTests}, {"Invalid", invalidTests}, {"Cancel", cancelTests},
-			{"Race", raceTests}, {"History", historyTests}, {"List", listTests}, {"Random", randomTests},
+			{"Race", raceTests}, {"History", historyTests}, {"List", listTests}, {"Watch", watchTests}, {"Random", randomTests},
 		} {
 			t.Run(group.name, func(t *testing.T) {
 				t.Parallel()
