@@ -38,8 +38,12 @@ type handle struct {
 
 // Handle implements current.Attempt.
 func (r *running) Handle() string {
+	runID := r.info.WorkflowExecution.RunID
+	if !r.info.IsWorkflowActivity() {
+		runID = r.info.ActivityRunID // its ID may be in use for another action when the report comes
+	}
 	text, err := json.Marshal(handle{
-		Claim: r.held.claim, Encoding: contextOf(r.info), RunID: r.info.WorkflowExecution.RunID,
+		Claim: r.held.claim, Encoding: contextOf(r.info), RunID: runID,
 		ActivityID: r.info.ActivityID, Operation: r.policy.Operation,
 	})
 	if err != nil {
@@ -162,7 +166,8 @@ func (co *Completer) fail(ctx context.Context, h handle, c *call, failed error) 
 // out or the workflow was reset, and a later one hands out the record.
 func told(h handle, err error) error {
 	var gone *serviceerror.NotFound
-	if err == nil || errors.As(err, &gone) {
+	var over *serviceerror.FailedPrecondition // what is said of an activity without a workflow
+	if err == nil || errors.As(err, &gone) || h.Encoding.WorkflowID == "" && errors.As(err, &over) {
 		return nil
 	}
 	return fmt.Errorf("%w: %s: %w", ErrNotToldTemporal, h.Claim.Key, err)
