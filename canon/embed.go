@@ -85,7 +85,7 @@ func (c *compiler) fieldOf(sf reflect.StructField) (field, bool) {
 		return f, false
 	}
 	if f.name != "" {
-		f.quoted, _ = appendString([]byte{','}, f.name)
+		f.quoted, _ = appendString([]byte{','}, []byte(f.name))
 		f.quoted = append(f.quoted, ':')
 	}
 	return f, true

@@ -40,7 +40,7 @@ func encodeFloat64(_ *encoder, dst []byte, v reflect.Value) ([]byte, error) {
 }
 
 func encodeString(_ *encoder, dst []byte, v reflect.Value) ([]byte, error) {
-	return appendString(dst, v.String())
+	return appendString(dst, []byte(v.String()))
 }
 
 // encodeBytes writes padded standard base64.

@@ -53,7 +53,7 @@ type entry[V any] struct {
 }
 
 func (s *entries[V]) push(key string, v V) {
-	s.keys = append(s.keys, nameKey{prefixOf(key), uint32(len(s.list))})
+	s.keys = append(s.keys, nameKey{prefix: prefixOf([]byte(key)), at: uint32(len(s.list))})
 	s.list = append(s.list, entry[V]{key, v})
 }
 
@@ -64,8 +64,8 @@ func (s *entries[V]) sorted(first int) []nameKey {
 	return own
 }
 
-func (s *entries[V]) compare(a, b uint32) int {
-	return compareUTF16(s.list[a].key, s.list[b].key)
+func (s *entries[V]) compare(a, b nameKey) int {
+	return compareUTF16(s.list[a.at].key, s.list[b.at].key)
 }
 
 // drop takes the entries from first on off the stack.
@@ -85,7 +85,7 @@ func encodeEntries[V any](e *encoder, dst []byte, s *entries[V], first int,
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		if dst, err = appendString(dst, s.list[key.at].key); err != nil {
+		if dst, err = appendString(dst, []byte(s.list[key.at].key)); err != nil {
 			return dst, under("[*]", err)
 		}
 		if dst, err = encode(e, append(dst, ':'), s.list[key.at].value); err != nil {
@@ -147,4 +147,4 @@ func (e *encoder) stringMap(dst []byte, m map[string]string) ([]byte, error) {
 	return encodeEntries(e, dst, &e.strings, first, (*encoder).string)
 }
 
-func (e *encoder) string(dst []byte, s string) ([]byte, error) { return appendString(dst, s) }
+func (e *encoder) string(dst []byte, s string) ([]byte, error) { return appendString(dst, []byte(s)) }

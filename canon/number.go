@@ -7,55 +7,61 @@ import (
 
 // number describes a number's text by what its grammar says.
 type number struct {
-	end     int  // offset after the last byte
-	digits  int  // digits before the exponent
-	integer bool // neither fraction nor exponent
-	decimal bool // fraction, but no exponent
+	end      int  // offset after the last byte
+	digits   int  // before the exponent
+	places   int  // digits after the point
+	exponent bool // there is one
 }
+
+// integer reports whether the text has neither fraction nor exponent.
+func (n number) integer() bool { return n.places == 0 && !n.exponent }
 
 // scanNumber reads the RFC 8259 number at src[i:]. It returns false if there is
 // none; what follows the number is not its business.
-func scanNumber(src []byte, i int) (number, bool) {
-	n := number{integer: true}
-	if i < len(src) && src[i] == '-' {
+func scanNumber(src []byte, i int) (n number, ok bool) {
+	if at(src, i) == '-' {
 		i++
 	}
 	start := i
-	for i < len(src) && isDigit(src[i]) {
-		i++
-	}
+	i = digitsEnd(src, i)
 	n.digits = i - start
 	if n.digits == 0 || n.digits > 1 && src[start] == '0' {
 		return n, false
 	}
-	if i < len(src) && src[i] == '.' {
-		i++
-		start = i
-		for i < len(src) && isDigit(src[i]) {
-			i++
-		}
-		if i == start {
+	if at(src, i) == '.' {
+		start = i + 1
+		i = digitsEnd(src, start)
+		n.places = i - start
+		if n.places == 0 {
 			return n, false
 		}
-		n.digits += i - start
-		n.integer, n.decimal = false, true
+		n.digits += n.places
 	}
-	if i < len(src) && (src[i] == 'e' || src[i] == 'E') {
+	if at(src, i)|0x20 == 'e' {
 		i++
-		if i < len(src) && (src[i] == '+' || src[i] == '-') {
+		if c := at(src, i); c == '+' || c == '-' {
 			i++
 		}
 		start = i
-		for i < len(src) && isDigit(src[i]) {
-			i++
-		}
+		i = digitsEnd(src, i)
 		if i == start {
 			return n, false
 		}
-		n.integer, n.decimal = false, false
+		n.exponent = true
 	}
 	n.end = i
 	return n, true
+}
+
+// digitsEnd returns the offset of the first byte from i on that is no digit.
+func digitsEnd(src []byte, i int) int {
+	for {
+		n := digitPrefix(word(src, i))
+		i += n
+		if n < 8 {
+			return i
+		}
+	}
 }
 
 func isDigit(c byte) bool { return c-'0' <= 9 }
@@ -64,20 +70,33 @@ func isDigit(c byte) bool { return c-'0' <= 9 }
 // own canonical form. A false answer means that appendNumber must look.
 //
 // Integers of up to 21 digits are: either a double has their value, and RFC 8785
-// writes it with the same digits, or their digits are kept. So are decimals of up
-// to 15 digits from 1e-6 on without a zero at the end: no two of them share a
-// double, so each is the shortest text of its own.
+// writes it with the same digits, or their digits are kept. So are decimals from
+// 1e-6 on, without a zero at the end, of up to 15 digits: no two of them share a
+// double, so each is the shortest text of its own. Of longer ones that depends.
 func (o *options) isCanonical(text []byte, n number) bool {
-	if n.integer {
+	if n.integer() {
 		return n.digits <= o.exactDigits() && string(text) != "-0"
 	}
-	if !n.decimal || n.digits > 15 || text[len(text)-1] == '0' {
+	if n.exponent || n.digits > 19 || text[len(text)-1] == '0' {
 		return false
 	}
 	if text[0] == '-' {
 		text = text[1:]
 	}
-	return !bytes.HasPrefix(text, []byte("0.000000"))
+	if bytes.HasPrefix(text, []byte("0.000000")) {
+		return false
+	}
+	return n.digits <= 15 || isShortest(digitsOf(text), n.places)
+}
+
+// digitsOf returns the digits of a decimal, at most 19, as one integer.
+func digitsOf(text []byte) (digits uint64) {
+	for _, c := range text {
+		if c != '.' {
+			digits = digits*10 + uint64(c-'0')
+		}
+	}
+	return digits
 }
 
 // appendNumber appends the canonical form of text, which n describes. The
@@ -111,9 +130,9 @@ func (o *options) appendNumber(dst, text []byte, n number) ([]byte, error) {
 	switch {
 	case s.point == d.point && bytes.Equal(s.digits, d.digits):
 		return dst, nil
-	case n.integer && !o.doublesOnly:
+	case n.integer() && !o.doublesOnly:
 		return append(dst[:start], text...), nil
-	case o.roundFloats && !n.integer:
+	case o.roundFloats && !n.integer():
 		return dst, nil
 	}
 	return dst[:start], refuse(ErrLossy, "")

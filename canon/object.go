@@ -1,5 +1,7 @@
 package canon
 
+import "math/bits"
+
 func (p *parser) object(i int) (end int, canonical bool, err error) {
 	self, err := p.open(object, i)
 	if err != nil {
@@ -13,14 +15,12 @@ func (p *parser) object(i int) (end int, canonical bool, err error) {
 		return i + 1, p.close(self, i+1, canonical), nil
 	}
 	for {
-		end, form, err := p.memberName(i)
+		name, node := i, len(p.nodes)
+		nameEnd, form, err := p.memberName(i)
 		if err != nil {
 			return i, false, err
 		}
-		if last := len(p.pending) - 1; sorted && last > first {
-			sorted = p.before(p.pending[last-1], p.pending[last])
-		}
-		i, canonical = p.packed(end, canonical && form != otherString)
+		i, canonical = p.packed(nameEnd, canonical && form != otherString)
 		if at(src, i) != ':' {
 			return i, false, syntax(i, "colon expected")
 		}
@@ -28,6 +28,10 @@ func (p *parser) object(i int) (end int, canonical bool, err error) {
 		end, ok, err := p.value(i)
 		if err != nil {
 			return i, false, err
+		}
+		p.nodes[node].setName(name, nameEnd, form)
+		if last := len(p.pending) - 1; sorted && last > first {
+			sorted = p.before(p.pending[last-1], p.pending[last])
 		}
 		i, canonical = p.packed(end, canonical && ok)
 		switch at(src, i) {
@@ -47,31 +51,40 @@ func (p *parser) memberName(i int) (end int, form stringForm, err error) {
 	if at(p.src, i) != '"' {
 		return i, 0, syntax(i, "member name expected")
 	}
-	end, form, err = scanString(p.src, i)
-	if err != nil {
-		return i, 0, err
-	}
-	name := p.src[i+1 : end-1]
 	start := i + 1
-	if form != plainString {
-		from := len(p.scratch)
-		p.scratch = unescape(p.scratch, p.src[i:end])
-		name = p.scratch[from:]
-		start = from + inScratch
+	w := word(p.src, start)
+	n := plainPrefix(w)
+	if n == 8 {
+		n = plainEnd(p.src, start+8) - start
+	} else {
+		w &= 1<<(8*n) - 1
 	}
-	p.pending = append(p.pending, nameKey{prefixOf(name), uint32(len(p.members))})
-	p.members = append(p.members, member{
-		offset: uint32(i + 1),
-		start:  uint32(start),
-		end:    uint32(start + len(name)),
-		value:  uint32(len(p.nodes)),
-	})
+	key := nameKey{prefix: bits.ReverseBytes64(w), at: uint32(len(p.nodes))}
+	if end = start + n + 1; at(p.src, end-1) != '"' { // not only plain bytes
+		if end, form, err = scanString(p.src, i); err != nil {
+			return i, 0, err
+		}
+		name := p.src[start : end-1]
+		if form != plainString {
+			name, key.escaped = p.unescapedName(p.src[i:end])
+		}
+		key.prefix = prefixOf(name)
+	}
+	p.pending = append(p.pending, key)
 	return end, form, nil
+}
+
+// unescapedName keeps what a name stands for, to sort by.
+func (p *parser) unescapedName(quoted []byte) (name []byte, number uint32) {
+	start := len(p.scratch)
+	p.scratch = unescape(p.scratch, quoted)
+	p.names = append(p.names, [2]int{start, len(p.scratch)})
+	return p.scratch[start:], uint32(len(p.names))
 }
 
 // before reports whether one member comes before another in canonical order.
 func (p *parser) before(a, b nameKey) bool {
-	return a.prefix < b.prefix || a.prefix == b.prefix && p.compare(a.at, b.at) < 0
+	return a.prefix < b.prefix || a.prefix == b.prefix && p.compare(a, b) < 0
 }
 
 // closeObject sorts the members of an object and refuses equal names.
@@ -80,9 +93,9 @@ func (p *parser) closeObject(self, first, end int, sorted, canonical bool) (int,
 	if !sorted {
 		sortNames(own, p.compare)
 		for i := 1; i < len(own); i++ {
-			if !p.before(own[i-1], own[i]) {
-				again := max(own[i-1].at, own[i].at)
-				return end, false, refuseAt(ErrDuplicate, int(p.members[again].offset)-1, "")
+			if a, b := own[i-1], own[i]; a.prefix == b.prefix && p.compare(a, b) == 0 {
+				again := &p.nodes[max(a.at, b.at)]
+				return end, false, refuseAt(ErrDuplicate, int(again.name), "")
 			}
 		}
 	}

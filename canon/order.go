@@ -36,14 +36,18 @@ func rank(c byte) byte {
 
 // nameKey sorts a name without looking at it, most of the time.
 type nameKey struct {
-	prefix uint64 // ranks of the first eight bytes; a shorter name ends in zeros
-	at     uint32 // what it is the name of
+	prefix  uint64 // ranks of the first eight bytes; a shorter name ends in zeros
+	at      uint32 // what it is the name of
+	escaped uint32 // in a text, the name's number among those with escapes, from 1 on
 }
 
 // prefixOf returns the prefix of a name. Where two prefixes differ, so do the
 // names, in the same order.
-func prefixOf[S ~string | ~[]byte](name S) (prefix uint64) {
-	prefix = bits.ReverseBytes64(load(name))
+func prefixOf(name []byte) uint64 { return prefixOfWord(word(name, 0)) }
+
+// prefixOfWord returns the prefix of a name whose first bytes are w.
+func prefixOfWord(w uint64) uint64 {
+	prefix := bits.ReverseBytes64(w)
 	if prefix&(0x80*ones) == 0 {
 		return prefix
 	}
@@ -56,20 +60,20 @@ func prefixOf[S ~string | ~[]byte](name S) (prefix uint64) {
 }
 
 // sortNames sorts keys. compare is asked about names with equal prefixes.
-func sortNames(keys []nameKey, compare func(a, b uint32) int) {
+func sortNames(keys []nameKey, compare func(a, b nameKey) int) {
 	if len(keys) > 24 {
 		slices.SortFunc(keys, func(a, b nameKey) int {
 			if a.prefix != b.prefix {
 				return cmp.Compare(a.prefix, b.prefix)
 			}
-			return compare(a.at, b.at)
+			return compare(a, b)
 		})
 		return
 	}
 	for i := 1; i < len(keys); i++ {
 		k := keys[i]
 		j := i
-		for j > 0 && (k.prefix < keys[j-1].prefix || k.prefix == keys[j-1].prefix && compare(k.at, keys[j-1].at) < 0) {
+		for j > 0 && (k.prefix < keys[j-1].prefix || k.prefix == keys[j-1].prefix && compare(k, keys[j-1]) < 0) {
 			keys[j] = keys[j-1]
 			j--
 		}

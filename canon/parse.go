@@ -39,14 +39,10 @@ func (p *parser) value(i int) (end int, canonical bool, err error) {
 	case '[':
 		return p.array(i)
 	case '"':
-		end, form, err := scanString(p.src, i)
-		if err != nil {
-			return i, false, err
+		if end = plainEnd(p.src, i+1); at(p.src, end) != '"' {
+			return p.string(i)
 		}
-		if form == otherString {
-			p.leaf(rewritten, i, end)
-			return end, false, nil
-		}
+		end++
 		p.leaf(verbatim, i, end)
 		return end, true, nil
 	case 't':
@@ -64,6 +60,20 @@ func (p *parser) value(i int) (end int, canonical bool, err error) {
 		return i, false, syntax(i, "unexpected end")
 	}
 	return i, false, syntax(i, "unexpected character")
+}
+
+// string reads a string with anything in it that is not plain.
+func (p *parser) string(i int) (end int, canonical bool, err error) {
+	end, form, err := scanString(p.src, i)
+	if err != nil {
+		return i, false, err
+	}
+	if form == otherString {
+		p.leaf(rewritten, i, end)
+		return end, false, nil
+	}
+	p.leaf(verbatim, i, end)
+	return end, true, nil
 }
 
 func (p *parser) literal(i int, word string) (end int, canonical bool, err error) {
@@ -154,7 +164,7 @@ func (p *parser) close(self, end int, canonical bool) bool {
 }
 
 func (p *parser) leaf(kind nodeKind, start, end int) {
-	p.nodes = append(p.nodes, node{kind, uint32(start), uint32(end), uint32(len(p.nodes) + 1)})
+	p.nodes = append(p.nodes, node{kind: kind, start: uint32(start), end: uint32(end), next: uint32(len(p.nodes) + 1)})
 }
 
 // packed skips white space. If there was any, what is being read is not canonical.

@@ -120,7 +120,7 @@ func (k *picker) pickMap(dst []byte, p *plan, v reflect.Value, r *rules, c class
 		if before > start+1 {
 			dst = append(dst, ',')
 		}
-		if dst, err = appendString(dst, m.key); err != nil {
+		if dst, err = appendString(dst, []byte(m.key)); err != nil {
 			return dst, false, under("[*]", err)
 		}
 		dst = append(dst, ':')

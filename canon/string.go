@@ -2,6 +2,7 @@ package canon
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -18,28 +19,48 @@ const (
 // scanString checks the JSON string whose opening quote is at src[i] and returns
 // the offset after its closing quote.
 func scanString(src []byte, i int) (end int, form stringForm, err error) {
-	for i++; i < len(src); {
-		var w uint64
-		if len(src)-i >= 8 {
-			w = binary.LittleEndian.Uint64(src[i:])
-		} else {
-			w = load(src[i:])
-		}
-		n := plainPrefix(w)
-		if i += n; n == 8 || i >= len(src) {
-			continue
-		}
-		if src[i] == '"' {
-			return i + 1, form, nil
-		}
+	if i = plainEnd(src, i+1); at(src, i) == '"' {
+		return i + 1, plainString, nil
+	}
+	for i < len(src) && src[i] != '"' {
 		size, f, reason := scanSpecial(src[i:])
 		if reason != nil {
 			return i, form, refuseAt(reason, i, "")
 		}
 		form = max(form, f)
-		i += size
+		i = plainEnd(src, i+size)
 	}
-	return i, form, refuseAt(ErrSyntax, i, "string without an end")
+	if i >= len(src) {
+		return i, form, refuseAt(ErrSyntax, i, "string without an end")
+	}
+	return i + 1, form, nil
+}
+
+// plainEnd returns the offset of the first byte from i on that does not stand for
+// itself inside a string, or the length of src.
+//
+// Two words at a time: most strings end in one of them, and so the loop is easily
+// predicted.
+func plainEnd(src []byte, i int) int {
+	for i+16 <= len(src) {
+		a := special(binary.LittleEndian.Uint64(src[i:]))
+		b := special(binary.LittleEndian.Uint64(src[i+8:]))
+		n := bits.TrailingZeros64(a)
+		if a == 0 {
+			n = 64 + bits.TrailingZeros64(b)
+		}
+		i += n / 8
+		if n < 128 {
+			return i
+		}
+	}
+	for {
+		n := plainPrefix(word(src, i))
+		i += n
+		if n < 8 {
+			return i
+		}
+	}
 }
 
 // scanSpecial checks the escape sequence or character at the start of s, which is
@@ -190,28 +211,30 @@ func appendRune(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// appendString appends a Go string as a canonical JSON string.
-func appendString[S ~string | ~[]byte](dst []byte, s S) ([]byte, error) {
+// appendString appends a Go string as a canonical JSON string. Callers that have a
+// string convert it, which copies nothing, because s is only read.
+func appendString(dst, s []byte) ([]byte, error) {
 	dst = append(dst, '"')
+	i := plainEnd(s, 0)
+	if i == len(s) {
+		dst = append(dst, s...)
+		return append(dst, '"'), nil
+	}
 	start := 0
-	for i := 0; i < len(s); {
-		n := plainPrefix(load(s[i:]))
-		if i += n; n == 8 || i == len(s) {
-			continue
-		}
+	for i < len(s) {
 		if c := s[i]; c < utf8.RuneSelf {
 			dst = append(dst, s[start:i]...)
 			dst = appendRune(dst, rune(c))
 			i++
 			start = i
-			continue
+		} else {
+			r, size := utf8.DecodeRune(s[i:])
+			if r == utf8.RuneError && size == 1 {
+				return dst, refuse(ErrUTF8, "")
+			}
+			i += size
 		}
-		end := min(i+utf8.UTFMax, len(s))
-		r, size := utf8.DecodeRuneInString(string(s[i:end]))
-		if r == utf8.RuneError && size == 1 {
-			return dst, refuse(ErrUTF8, "")
-		}
-		i += size
+		i = plainEnd(s, i)
 	}
 	dst = append(dst, s[start:]...)
 	return append(dst, '"'), nil
@@ -220,7 +243,7 @@ func appendString[S ~string | ~[]byte](dst []byte, s S) ([]byte, error) {
 // String appends the canonical form of a string to dst: what [Value] appends for it,
 // without the cost of finding out its type. It returns [ErrUTF8], and dst as it was.
 func String(dst []byte, s string) ([]byte, error) {
-	out, err := appendString(dst, s)
+	out, err := appendString(dst, []byte(s))
 	if err != nil {
 		return dst, err
 	}

@@ -1,6 +1,9 @@
 package canon
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // A tape is one parsed JSON text, flat and in the order of the text. What is
 // already canonical, however large, is a single node that spans it, so that
@@ -8,19 +11,28 @@ import "sync"
 type tape struct {
 	src     []byte
 	nodes   []node
-	members []member  // in the order of the text
 	order   []nameKey // members of each finished object, in canonical order
 	scratch []byte    // numbers and names that had to be rewritten
+	names   [][2]int  // where the unescaped names stand in scratch
+	out     []byte    // the canonical form
 }
 
-// node is one JSON value of a tape.
+// node is one JSON value of a tape, and the name that it has in an object.
 type node struct {
 	kind nodeKind
+	// rename is set if the name has escapes that are not canonical.
+	rename bool
+	// name and nameEnd are the span of the name in src, quotes included.
+	name, nameEnd uint32
 	// start and end are the value's span: in src for verbatim and rewritten, in
 	// scratch for numeral, in order for object.
 	start, end uint32
 	// next is the index of the node after this one and all below it.
 	next uint32
+}
+
+func (n *node) setName(start, end int, form stringForm) {
+	n.name, n.nameEnd, n.rename = uint32(start), uint32(end), form == otherString
 }
 
 type nodeKind uint8
@@ -33,32 +45,29 @@ const (
 	object
 )
 
-// member is one name of an object.
-type member struct {
-	offset uint32 // of the name in src, after its opening quote
-	start  uint32 // of the unescaped name, in scratch if escaped, else at offset
-	end    uint32
-	value  uint32 // node
-}
-
-// escaped reports whether the name had escapes, canonical or not, and so sorts by
-// what they stand for. Then start and end are offsets in scratch, plus inScratch.
-func (m *member) escaped() bool { return m.start >= inScratch }
-
-// inScratch is above every offset in a text.
-const inScratch = 1 << 30
-
 // name returns the unescaped name of a member.
-func (t *tape) name(m *member) []byte {
-	if m.escaped() {
-		return t.scratch[m.start-inScratch : m.end-inScratch]
+func (t *tape) name(k nameKey) []byte {
+	if k.escaped > 0 {
+		span := t.names[k.escaped-1]
+		return t.scratch[span[0]:span[1]]
 	}
-	return t.src[m.start:m.end]
+	n := &t.nodes[k.at]
+	return t.src[n.name+1 : n.nameEnd-1]
 }
 
 // compare orders two members by name.
-func (t *tape) compare(a, b uint32) int {
-	return compareUTF16(t.name(&t.members[a]), t.name(&t.members[b]))
+func (t *tape) compare(a, b nameKey) int { return compareUTF16(t.name(a), t.name(b)) }
+
+// form returns the canonical form of the whole tape. It is valid until the tape is
+// used again.
+func (t *tape) form() []byte {
+	if n := &t.nodes[0]; n.kind == verbatim {
+		return t.src[n.start:n.end]
+	}
+	// No string becomes longer, and rewritten numbers are in scratch.
+	t.out = slices.Grow(t.out[:0], len(t.src)+len(t.scratch)+len(span{}))
+	t.out = t.emit(t.out, 0)
+	return t.out
 }
 
 // emit appends the canonical form of the node at i.
@@ -66,18 +75,18 @@ func (t *tape) emit(dst []byte, i uint32) []byte {
 	n := &t.nodes[i]
 	switch n.kind {
 	case verbatim:
-		return append(dst, t.src[n.start:n.end]...)
+		return appendSpan(dst, t.src, n.start, n.end)
 	case rewritten:
 		return rewriteString(dst, t.src[n.start:n.end])
 	case numeral:
-		return append(dst, t.scratch[n.start:n.end]...)
+		return appendSpan(dst, t.scratch, n.start, n.end)
 	case array:
 		open := byte('[')
 		for j := i + 1; j < n.next; {
 			dst = append(dst, open)
 			open = ','
 			if v := &t.nodes[j]; v.kind == verbatim {
-				dst = append(dst, t.src[v.start:v.end]...)
+				dst = appendSpan(dst, t.src, v.start, v.end)
 				j++
 				continue
 			}
@@ -91,25 +100,24 @@ func (t *tape) emit(dst []byte, i uint32) []byte {
 	}
 	open := byte('{')
 	for _, key := range t.order[n.start:n.end] {
-		m := &t.members[key.at]
-		v := &t.nodes[m.value]
+		v := &t.nodes[key.at]
 		dst = append(dst, open)
 		open = ','
 		switch {
-		case m.escaped():
-			dst, _ = appendString(dst, t.name(m)) // valid: it was parsed
-		case v.kind == verbatim && v.start == m.end+2: // there is only the colon between them
-			dst = append(dst, t.src[m.start-1:v.end]...)
+		case v.rename:
+			dst = rewriteString(dst, t.src[v.name:v.nameEnd])
+		case v.kind == verbatim && v.start == v.nameEnd+1: // there is only the colon between them
+			dst = appendSpan(dst, t.src, v.name, v.end)
 			continue
 		default:
-			dst = append(dst, t.src[m.start-1:m.end+1]...)
+			dst = appendSpan(dst, t.src, v.name, v.nameEnd)
 		}
 		dst = append(dst, ':')
 		if v.kind == verbatim {
-			dst = append(dst, t.src[v.start:v.end]...)
+			dst = appendSpan(dst, t.src, v.start, v.end)
 			continue
 		}
-		dst = t.emit(dst, m.value)
+		dst = t.emit(dst, key.at)
 	}
 	if open == '{' {
 		dst = append(dst, open)
@@ -117,12 +125,27 @@ func (t *tape) emit(dst []byte, i uint32) []byte {
 	return append(dst, '}')
 }
 
+// span is what is copied at once, because most names and values are not longer.
+type span [16]byte
+
+// appendSpan appends src[start:end]. If it is short, and there is room, the bytes
+// behind it are copied too.
+func appendSpan(dst, src []byte, start, end uint32) []byte {
+	n := len(dst)
+	length := int(end - start)
+	if length <= len(span{}) && n+len(span{}) <= cap(dst) && int(start)+len(span{}) <= len(src) {
+		*(*span)(dst[n : n+len(span{})]) = span(src[start:])
+		return dst[:n+length]
+	}
+	return append(dst, src[start:end]...)
+}
+
 // parsers keeps parsers with their buffers for the next text.
 var parsers = sync.Pool{New: func() any { return new(parser) }}
 
 func (p *parser) free() {
 	p.src = nil
-	p.nodes, p.members, p.order = p.nodes[:0], p.members[:0], p.order[:0]
-	p.scratch, p.pending = p.scratch[:0], p.pending[:0]
+	p.nodes, p.order, p.pending = p.nodes[:0], p.order[:0], p.pending[:0]
+	p.scratch, p.names = p.scratch[:0], p.names[:0]
 	parsers.Put(p)
 }

@@ -17,14 +17,14 @@ func Text(dst, json []byte, o ...Option) ([]byte, error) {
 // appendText is Text below depth arrays and objects.
 func (o *options) appendText(dst, json []byte, depth int) ([]byte, error) {
 	p := parsers.Get().(*parser)
+	defer p.free()
 	p.options = *o
-	out, err := dst, p.parse(json, depth)
-	if err == nil {
-		out = p.emit(dst, 0)
+	if err := p.parse(json, depth); err != nil {
+		return dst, err
 	}
-	p.free()
-	if len(out)-len(dst) > o.maxSize {
+	form := p.form()
+	if len(form) > o.maxSize {
 		return dst, refuse(ErrSize, "canonical form")
 	}
-	return out, err
+	return append(dst, form...), nil
 }

@@ -90,7 +90,7 @@ func (e *encoder) any(dst []byte, v any) ([]byte, error) {
 	case nil:
 		return append(dst, "null"...), nil
 	case string:
-		return appendString(dst, v)
+		return appendString(dst, []byte(v))
 	case map[string]any:
 		return e.anyMap(dst, v)
 	case []any:

@@ -1,38 +1,58 @@
 package canon
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // Names and strings are looked at in words of eight bytes.
 
 // ones has a one in each byte.
 const ones = 0x0101010101010101
 
-// load returns the first eight bytes of s, the first one lowest. Of a shorter s
-// the missing bytes are zero.
-func load[S ~string | ~[]byte](s S) uint64 {
-	switch n := len(s); {
-	case n >= 8:
-		return uint64(load4(s)) | uint64(load4(s[4:]))<<32
-	case n >= 4: // two halves that overlap
-		return uint64(load4(s)) | uint64(load4(s[n-4:]))<<(8*(n-4))
-	case n > 0: // the first, middle and last byte, which may be one
-		return uint64(s[0]) | uint64(s[n/2])<<(n/2*8) | uint64(s[n-1])<<(8*(n-1))
+// word returns the eight bytes of src from i on, the first one lowest. Those after
+// the end of src are zero.
+func word(src []byte, i int) uint64 {
+	if i+8 <= len(src) {
+		return binary.LittleEndian.Uint64(src[i:])
 	}
-	return 0
+	return lastWord(src, i)
 }
 
-func load4[S ~string | ~[]byte](s S) uint32 {
-	_ = s[3]
-	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
+// lastWord is word where src has less than eight bytes left.
+func lastWord(src []byte, i int) uint64 {
+	src = src[i:]
+	switch n := len(src); {
+	case n >= 4: // two halves that overlap
+		head, tail := binary.LittleEndian.Uint32(src), binary.LittleEndian.Uint32(src[n-4:])
+		return uint64(head) | uint64(tail)<<(8*(n-4))
+	case n > 0: // the first, middle and last byte, which may be one
+		return uint64(src[0]) | uint64(src[n/2])<<(n/2*8) | uint64(src[n-1])<<(8*(n-1))
+	}
+	return 0
 }
 
 // plainPrefix returns how many bytes of w, from the lowest on, stand for
 // themselves inside a JSON string: ASCII, but no control character, quote or
 // backslash.
+func plainPrefix(w uint64) int { return bits.TrailingZeros64(special(w)) / 8 }
+
+// special sets the high bit of the lowest byte of w that is not plain, and no bit
+// below it.
 //
-// A byte's high bit is set in special if it is none of these. Borrows disturb
-// only the bytes above the lowest special one.
-func plainPrefix(w uint64) int {
-	special := w | (w - ' '*ones) | ((w ^ '"'*ones) - ones) | ((w ^ '\\'*ones) - ones)
-	return bits.TrailingZeros64(special&(0x80*ones)) / 8
+// Two is flipped to bring the quote, 0x22, down to the control characters: then
+// these, and no others, are below 0x21. Borrows disturb only the bytes above the
+// lowest special one.
+func special(w uint64) uint64 {
+	return (w | ((w ^ 2*ones) - 0x21*ones) | ((w ^ '\\'*ones) - ones)) & (0x80 * ones)
+}
+
+// digitPrefix returns how many bytes of w, from the lowest on, are decimal digits.
+//
+// With '0' taken off they are below ten, and so without a high bit if 0x76 is
+// added. Carries disturb only the bytes above the lowest other one.
+func digitPrefix(w uint64) int {
+	w ^= '0' * ones
+	other := w | (w + 0x76*ones)
+	return bits.TrailingZeros64(other&(0x80*ones)) / 8
 }
