@@ -26,6 +26,7 @@ postgres() {
 	return 1
 }
 postgres >/dev/null || missing+=(postgresql)
+command -v pgbouncer >/dev/null || [[ -x /usr/sbin/pgbouncer ]] || missing+=(pgbouncer)
 command -v redis-server >/dev/null || command -v valkey-server >/dev/null || missing+=(redis-server)
 # The race detector is a C library.
 command -v cc >/dev/null || command -v gcc >/dev/null || missing+=(gcc libc6-dev)

@@ -10,7 +10,8 @@
 // # What is promised
 //
 // One server of a kind serves a whole test binary and is started by the first
-// test that asks. What a test is given is its own: a fresh database each time.
+// test that asks. What a test is given is its own: a fresh database each time. (A
+// pooler is one test's: [PgBouncer].)
 // A Temporal server has one namespace for all, so tests there use workflow IDs
 // and task queues of their own. The servers end with the test binary, on Linux
 // even when it is killed.

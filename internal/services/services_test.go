@@ -85,6 +85,25 @@ func TestPostgres(t *testing.T) {
 	})
 }
 
+// A pooler in transaction mode gives each transaction any connection it has.
+func TestPgBouncer(t *testing.T) {
+	t.Parallel()
+	database := services.Postgres(t)
+	through := services.PgBouncer(t, database, "default_pool_size = 1")
+	require.NotEqual(t, database, through)
+	var pids [2]int
+	for i := range pids {
+		config, err := pgx.ParseConfig(through)
+		require.NoError(t, err)
+		config.DefaultQueryExecMode = pgx.QueryExecModeExec
+		connection, err := pgx.ConnectConfig(t.Context(), config)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = connection.Close(context.Background()) })
+		require.NoError(t, connection.QueryRow(t.Context(), "SELECT pg_backend_pid()").Scan(&pids[i]))
+	}
+	assert.Equal(t, pids[0], pids[1])
+}
+
 func TestTemporal(t *testing.T) {
 	t.Parallel()
 	for name, fresh := range map[string]func(testing.TB) (string, string){

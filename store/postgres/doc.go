@@ -5,6 +5,8 @@
 //	s, err := postgres.New(pool, postgres.Options{})
 //	defer s.Close()
 //
+// A program that does not migrate calls [Store.Check] instead: New asks nothing.
+//
 // # Promises
 //
 // Those of package store, for any number of processes on one database. What was
@@ -38,7 +40,9 @@
 //
 //	text with a NUL byte or that is not UTF-8        → store.ErrInvalid: not applied
 //	a row that makes no sense                        → store.ErrCorrupt
-//	the tables are newer than this program           → ErrNewerSchema from Migrate
+//	no tables, or older ones than this program's     → ErrNotMigrated from Check
+//	the tables are newer than this program           → ErrNewerSchema from Check and Migrate
+//	they were made with another Options.Portable     → ErrPortable from Check and Migrate
 //	no connection to be had from the pool            → the pool's error: not applied
 //	ctx done, or no definite answer within Timeout   → maybe applied; repeat the call as it was
 //	what the server refuses for its own reasons      → a *pgconn.PgError: not applied
@@ -49,9 +53,36 @@
 // # Clock and concurrency
 //
 // The server's clock_timestamp() decides leases, deadlines and retention. All
-// methods are safe for concurrent use. Through a pooler in transaction mode, use
-// the query mode "exec" (pgx.QueryExecModeExec), which keeps no prepared
-// statements; Migrate needs the server itself.
+// methods are safe for concurrent use.
 //
 // Lookup and Sweep read the whole table; List reads it in the order of its index.
+//
+// # Poolers
+//
+// Nothing is kept in a session: no settings, prepared statements, session locks or
+// LISTEN. So a pooler in transaction mode may be in between (tested with PgBouncer
+// 1.18; one in statement mode may not, because claims of many share transactions). Only
+// pgx itself, in the mode that it has by default, keeps prepared statements, and fails
+// there (42P05, 26000). Set the pool's query mode:
+//
+//	exec              works; for poolers, this one      pgx.QueryExecModeExec, or …?default_query_exec_mode=exec
+//	cache_describe    works until a migration changes a column that is in use
+//	simple_protocol   works
+//	cache_statement   42P05 (the default; works with PgBouncer 1.21 and max_prepared_statements, which was not tested)
+//	describe_exec     08P01
+//
+// A pooler refuses start parameters that it does not know (08P01), and drops them where
+// ignore_startup_parameters names them. Of those of a URL that concerns search_path,
+// options, default_transaction_isolation and the like, none of which the store needs.
+// [Migrate] begins its connections with a search_path and so needs the server itself,
+// once for each version; where nothing is to do, it works through a pooler too. Behind
+// one, the pool's size is not the number of connections of the server.
+//
+// # Distributed engines
+//
+// [Options.Portable] is for databases that speak PostgreSQL's protocol and are something
+// else inside. It is built for them and tested on PostgreSQL only, with a list of all
+// that it may send: docs/operations/portable.md. Durability is then the engine's; the
+// clock is that of whichever node runs a statement; Sweep, Expire, Lookup and List read
+// the table.
 package postgres

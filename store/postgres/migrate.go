@@ -32,16 +32,19 @@ const (
 	lockTable    = "schema_lock"
 )
 
+// errPooler says what the server, or what is in its place, would not do.
+var errPooler = errors.New("the connection did not take its search_path: call Migrate once with a pool on the server itself, not through a pooler")
+
 // Migrate creates the schema and its tables, or brings them up to date. Any number
 // of processes may call it at once; one does the work and the others wait for it.
 // It returns [ErrNewerSchema] if the tables are newer than this program, and
 // [ErrPortable] if the schema has tables of the other kind.
 //
-// It opens connections of its own, configured like the pool's, and sets their
-// search_path: it needs the server itself, or a pooler in session mode. (With
-// [Options.Portable] it does neither, and works through any pooler.) It needs
-// the right to create tables in the schema, and to create the schema unless it
-// exists; [New] and the store's calls need neither.
+// Where there is something to do, it opens connections of its own, configured like the
+// pool's, which begin with another search_path: that needs the server itself, because
+// poolers do not pass it on. (With [Options.Portable] it does not, and works through
+// any pooler.) It needs the right to create tables in the schema, and to create the
+// schema unless it exists; [New] and the store's calls need neither.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, opts Options) error {
 	opts.setDefaults()
 	if err := opts.validate(); err != nil {
@@ -50,21 +53,26 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, opts Options) error {
 	if err := createSchema(ctx, pool, opts.Schema); err != nil {
 		return fmt.Errorf("migrate: create schema %q: %w", opts.Schema, err)
 	}
-	// Also says of tables of the other kind.
-	if _, err := version(ctx, pool, opts); err != nil {
+	if err := bringUp(ctx, pool, opts); err != nil {
 		return fmt.Errorf("migrate schema %q: %w", opts.Schema, err)
 	}
+	return nil
+}
+
+func bringUp(ctx context.Context, pool *pgxpool.Pool, opts Options) error {
 	if opts.Portable {
-		if err := migratePlainly(ctx, pool, opts.Schema); err != nil {
-			return fmt.Errorf("migrate schema %q: %w", opts.Schema, err)
-		}
-		return nil
+		return migratePlainly(ctx, pool, opts.Schema)
 	}
-	if err := migrate(ctx, pool, opts.Schema); err != nil {
-		return fmt.Errorf("migrate schema %q: %w", opts.Schema, err)
+	// Who finds nothing to do needs no connection that a pooler could not give.
+	err := check(ctx, pool, opts)
+	if errors.Is(err, ErrNotMigrated) {
+		err = migrate(ctx, pool, opts.Schema)
+	}
+	if err != nil {
+		return err
 	}
 	if err := addPartitions(ctx, pool, opts.Schema); err != nil {
-		return fmt.Errorf("migrate schema %q: partitions of the history: %w", opts.Schema, err)
+		return fmt.Errorf("partitions of the history: %w", err)
 	}
 	return nil
 }
@@ -72,8 +80,11 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, opts Options) error {
 func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) (err error) {
 	config := pool.Config()
 	// goose's own tables cannot be named with a schema that needs quoting, so the
-	// schema is where its connections look.
-	db := stdlib.OpenDB(*config.ConnConfig.Copy(),
+	// schema is where its connections look: from their start, because what is set
+	// later a pooler hands to whoever comes next.
+	connect := config.ConnConfig.Copy()
+	connect.RuntimeParams["search_path"] = pgx.Identifier{schema}.Sanitize()
+	db := stdlib.OpenDB(*connect,
 		stdlib.OptionBeforeConnect(func(ctx context.Context, c *pgx.ConnConfig) error {
 			if config.BeforeConnect == nil {
 				return nil
@@ -81,8 +92,14 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) (err error)
 			return config.BeforeConnect(ctx, c)
 		}),
 		stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
-			_, err := c.Exec(ctx, "SET search_path TO "+pgx.Identifier{schema}.Sanitize())
-			return err
+			var found *string
+			if err := c.QueryRow(ctx, "SELECT current_schema()").Scan(&found); err != nil {
+				return err
+			}
+			if found == nil || *found != schema {
+				return errPooler
+			}
+			return nil
 		}))
 	defer func() { err = errors.Join(err, db.Close()) }()
 
@@ -108,6 +125,9 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) (err error)
 		return err
 	}
 	if _, err := provider.Up(ctx); err != nil {
+		if state(err) == protocolViolation {
+			err = fmt.Errorf("%w: %w", errPooler, err)
+		}
 		return err
 	}
 	have, want, err := provider.GetVersions(ctx)

@@ -15,6 +15,7 @@ const (
 	deadlockDetected     = "40P01"
 	completionUnknown    = "40003" // CockroachDB: the commit may have been made
 	lockNotAvailable     = "55P03"
+	protocolViolation    = "08P01"
 	undefinedTable       = "42P01"
 	undefinedColumn      = "42703"
 	duplicateTable       = "42P07"
