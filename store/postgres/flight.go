@@ -79,10 +79,12 @@ func (s *Store) owning(ctx context.Context, q store.Request, giveUp store.Verb, 
 	if err != nil {
 		return store.Record{}, err
 	}
-	done := make(chan answer[store.Record], 1)
-	err = begin(&job{ctx: ctx, deliver: func(r store.Record, err error) {
+	done := make(chan struct{})
+	j := &job{ctx: ctx}
+	j.delivered = func() {
 		unwanted := s.flights.arrive(flight)
-		done <- answer[store.Record]{r, err}
+		r, err := j.result()
+		close(done)
 		if !unwanted || err != nil || r.State != store.InFlight || r.Token != q.Token {
 			s.flights.land(q.Token, flight)
 			return
@@ -93,21 +95,22 @@ func (s *Store) owning(ctx context.Context, q store.Request, giveUp store.Verb, 
 			given := s.newReport(r.Claim(), store.Change{
 				Verb: giveUp, Who: q.Who, Why: "the caller had gone before it was claimed",
 			})
-			s.single(&job{ctx: context.WithoutCancel(ctx), alone: given.alone, deliver: func(store.Record, error) {}})
+			s.single(&job{ctx: context.WithoutCancel(ctx), alone: given.alone, delivered: func() {}})
 		})
-	}})
+	}
+	err = begin(j)
 	if err != nil {
 		s.flights.land(q.Token, flight)
 		return store.Record{}, err
 	}
 	select {
-	case a := <-done:
-		return a.value, a.err
+	case <-done:
+		return j.result()
 	case <-ctx.Done():
 		if s.flights.leave(flight) {
 			return store.Record{}, context.Cause(ctx)
 		}
-		a := <-done
-		return a.value, a.err
+		<-done
+		return j.result()
 	}
 }

@@ -38,7 +38,7 @@ func (s *Store) flush(c *pgxpool.Conn, jobs []*job) {
 func answered(jobs []*job, err error) (left []*job) {
 	for _, j := range jobs {
 		if j.answer != nil && err == nil {
-			j.deliver(*j.answer, nil)
+			j.deliver(nil)
 		} else {
 			j.answer = nil
 			left = append(left, j)

@@ -16,26 +16,39 @@ type job struct {
 	// What can also be done together with others' jobs: one of these, or neither.
 	claim  *store.Request
 	report *report
-	answer *store.Record // found, and not delivered yet
-	// deliver is called once, with what came of it.
-	deliver func(store.Record, error)
+	// What came of it, for delivered, which is called once.
+	answer    *store.Record
+	err       error
+	delivered func()
 }
 
 func (j *job) found(r store.Record) { j.answer = &r }
+
+func (j *job) deliver(err error) {
+	j.err = err
+	j.delivered()
+}
+
+func (j *job) result() (r store.Record, err error) {
+	if j.answer != nil {
+		r = *j.answer
+	}
+	return r, j.err
+}
 
 // do has a job done and waits for it until ctx is done.
 func (s *Store) do(ctx context.Context, j job) (store.Record, error) {
 	if ctx.Err() != nil {
 		return store.Record{}, context.Cause(ctx)
 	}
-	done := make(chan answer[store.Record], 1)
-	j.ctx, j.deliver = ctx, func(r store.Record, err error) { done <- answer[store.Record]{r, err} }
+	done := make(chan struct{})
+	j.ctx, j.delivered = ctx, func() { close(done) }
 	if err := s.submit(&j); err != nil {
 		return store.Record{}, err
 	}
 	select {
-	case a := <-done:
-		return a.value, a.err
+	case <-done:
+		return j.result()
 	case <-ctx.Done():
 		return store.Record{}, context.Cause(ctx)
 	}
@@ -53,7 +66,7 @@ func (s *Store) submit(j *job) error {
 func (s *Store) single(j *job) {
 	c, err := s.pool.Acquire(j.ctx)
 	if err != nil {
-		j.deliver(store.Record{}, err)
+		j.deliver(err)
 		return
 	}
 	s.singleOn(c, j)
@@ -61,10 +74,9 @@ func (s *Store) single(j *job) {
 
 // singleOn is single on c, which it gives back to the pool.
 func (s *Store) singleOn(c *pgxpool.Conn, j *job) {
-	var r store.Record
-	err := s.settleOn(j.ctx, c, func(ctx context.Context, c *pgx.Conn) (err error) {
-		r, err = j.alone(ctx, c)
+	j.deliver(s.settleOn(j.ctx, c, func(ctx context.Context, c *pgx.Conn) error {
+		r, err := j.alone(ctx, c)
+		j.found(r)
 		return err
-	})
-	j.deliver(r, err)
+	}))
 }

@@ -86,7 +86,7 @@ func (s *Store) run() {
 		jobs := s.lane.take()
 		if err != nil {
 			for _, j := range jobs {
-				j.deliver(store.Record{}, err)
+				j.deliver(err)
 			}
 		} else {
 			s.together(c, jobs)
@@ -112,7 +112,7 @@ func (s *Store) together(c *pgxpool.Conn, jobs []*job) {
 	wanted := jobs[:0]
 	for _, j := range jobs {
 		if j.ctx.Err() != nil {
-			j.deliver(store.Record{}, context.Cause(j.ctx)) // nothing was sent
+			j.deliver(context.Cause(j.ctx)) // nothing was sent
 		} else {
 			wanted = append(wanted, j)
 		}
