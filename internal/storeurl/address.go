@@ -3,22 +3,23 @@ package storeurl
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 )
 
 // address is the URL of a server, taken apart.
 type address struct {
-	url  string // for the driver: without our own parameter
-	name string // for people: without password and parameters
-	own  string // the value of our own parameter; empty for the default
+	url  string            // for the driver: without our own parameters
+	name string            // for people: without password and other parameters than ours
+	own  map[string]string // the values of our own parameters
 }
 
 // parseAddress does not use net/url, which knows no lists of hosts. It is strict
 // about where an "@" may be: one in the wrong place makes half a password the name
 // of a host or database, and those are printed.
 //
-// parameter is the name of our own parameter, which the driver does not know.
-func parseAddress(scheme, rest, parameter string) (address, error) {
+// own are the names of our own parameters, which the driver does not know.
+func parseAddress(scheme, rest string, own ...string) (address, error) {
 	rest, ok := strings.CutPrefix(rest, "//")
 	if !ok {
 		return address{}, fmt.Errorf("%w: write %s://USER:PASSWORD@HOST/DATABASE", ErrSyntax, scheme)
@@ -32,7 +33,7 @@ func parseAddress(scheme, rest, parameter string) (address, error) {
 	if strings.Contains(host+path+query, "@") || !decodes(user) {
 		return address{}, fmt.Errorf("%w: special characters in a user, password or parameter must be percent-encoded: / as %%2F, ? as %%3F, @ as %%40, %% as %%25", ErrSyntax)
 	}
-	a := address{url: scheme + "://" + rest, name: scheme + "://"}
+	a := address{url: scheme + "://" + rest, name: scheme + "://", own: map[string]string{}}
 	if login, _, _ := strings.Cut(user, ":"); login != "" {
 		a.name += login + "@"
 	}
@@ -40,7 +41,7 @@ func parseAddress(scheme, rest, parameter string) (address, error) {
 	if hasPath {
 		a.name += "/" + path
 	}
-	others, err := a.take(parameter, query)
+	others, err := a.take(own, query)
 	if err != nil {
 		return address{}, err
 	}
@@ -50,26 +51,27 @@ func parseAddress(scheme, rest, parameter string) (address, error) {
 	return a, nil
 }
 
-// take takes our own parameter out of a query and returns the others as they are.
-func (a *address) take(parameter, query string) (others string, err error) {
+// take takes our own parameters out of a query and returns the others as they are.
+func (a *address) take(own []string, query string) (others string, err error) {
 	var kept []string
+	separator := "?"
 	for part := range strings.SplitSeq(query, "&") {
-		value, ours := strings.CutPrefix(part, parameter+"=")
-		if !ours {
-			if !strings.Contains(part, "=") && part != "" {
-				return "", fmt.Errorf("%w: parameters must be NAME=VALUE, separated by &", ErrSyntax)
+		name, value, hasValue := strings.Cut(part, "=")
+		switch {
+		case part == "":
+		case !hasValue:
+			return "", fmt.Errorf("%w: parameters must be NAME=VALUE, separated by &", ErrSyntax)
+		case !slices.Contains(own, name):
+			kept = append(kept, part)
+		default:
+			text, err := url.PathUnescape(value)
+			if err != nil || text == "" || a.own[name] != "" {
+				return "", fmt.Errorf("%w: give %s=VALUE once, with a value", ErrSyntax, name)
 			}
-			if part != "" {
-				kept = append(kept, part)
-			}
-			continue
+			a.own[name] = text
+			a.name += separator + part
+			separator = "&"
 		}
-		name, err := url.PathUnescape(value)
-		if err != nil || name == "" || a.own != "" {
-			return "", fmt.Errorf("%w: give %s=NAME once, with a name", ErrSyntax, parameter)
-		}
-		a.own = name
-		a.name += "?" + part
 	}
 	return strings.Join(kept, "&"), nil
 }

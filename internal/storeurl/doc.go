@@ -12,6 +12,7 @@
 //	sqlite:///var/lib/app/records.db    a file, absolute
 //	postgres://user:password@host/db    PostgreSQL; postgresql:// is the same
 //	postgres://…/db?schema=payments     its tables in another schema than "effectonce"
+//	postgres://…/db?portable=true       for distributed engines: postgres.Options.Portable
 //	redis://user:password@host/0        Redis, one server; rediss:// is the same with TLS
 //	redis://…/0?prefix=payments         its keys under another prefix than "effectonce"
 //	memory:                             gone with the process; for trying things out
@@ -35,6 +36,8 @@
 //	its scheme is known, the rest makes no sense  → ErrSyntax
 //	its folder, file, tables or keys are missing  → ErrMissing
 //	the server does not answer or refuses us      → ErrUnreachable
+//	its tables are newer than this program        → postgres.ErrNewerSchema
+//	they were made with another ?portable         → postgres.ErrPortable
 //
 // # Concurrency
 //

@@ -8,13 +8,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/effectonce/effectonce/key"
-	"github.com/effectonce/effectonce/store"
 	"github.com/effectonce/effectonce/store/postgres"
 )
 
 func openPostgres(ctx context.Context, scheme, rest string, opts Options) (*Opened, error) {
-	a, err := parseAddress(scheme, rest, "schema")
+	a, err := parseAddress(scheme, rest, "schema", "portable")
+	if err != nil {
+		return nil, err
+	}
+	options, err := postgresOptions(a)
 	if err != nil {
 		return nil, err
 	}
@@ -22,11 +24,10 @@ func openPostgres(ctx context.Context, scheme, rest string, opts Options) (*Open
 	if err != nil {
 		return nil, err
 	}
-	options := postgres.Options{Schema: a.own}
 	s, err := postgres.New(pool, options)
 	if err == nil {
 		if opts.Existing {
-			err = checkTables(ctx, s)
+			err = s.Check(ctx)
 		} else {
 			err = postgres.Migrate(ctx, pool, options)
 		}
@@ -40,6 +41,18 @@ func openPostgres(ctx context.Context, scheme, rest string, opts Options) (*Open
 		pool.Close()
 		return nil
 	}}, nil
+}
+
+func postgresOptions(a address) (postgres.Options, error) {
+	options := postgres.Options{Schema: a.own["schema"]}
+	switch value := a.own["portable"]; value {
+	case "", "false":
+	case "true":
+		options.Portable = true
+	default:
+		return options, fmt.Errorf("%w: %s: portable must be true or false", ErrSyntax, a.name)
+	}
+	return options, nil
 }
 
 func connect(ctx context.Context, a address, opts Options) (*pgxpool.Pool, error) {
@@ -61,39 +74,20 @@ func connect(ctx context.Context, a address, opts Options) (*pgxpool.Pool, error
 	return pool, nil
 }
 
-// checkTables asks for a record that nobody has: the answer to that is "not found"
-// where the tables are as this program knows them.
-func checkTables(ctx context.Context, s store.Store) error {
-	nobodys, err := key.Digest("effectonce/no record")
-	if err != nil {
-		return err
-	}
-	_, err = s.Get(ctx, store.Ref{Key: nobodys})
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	return err
-}
-
 // Codes of PostgreSQL that have a remedy.
-const (
-	undefinedTable  = "42P01"
-	undefinedColumn = "42703"
-	notPermitted    = "42501"
-)
+const notPermitted = "42501"
 
-// explain says what to do about an error of the server.
+// explain says what to do about an error of the server, or about what it has.
 func explain(err error) error {
 	var answer *pgconn.PgError
-	if !errors.As(err, &answer) {
-		return err
-	}
-	switch answer.Code {
-	case undefinedTable, undefinedColumn:
+	switch {
+	case errors.Is(err, postgres.ErrNotMigrated):
 		return fmt.Errorf("%w: its tables are not there or older than this program; start a worker, which migrates them, or name another schema (?schema=…): %w",
 			ErrMissing, err)
-	case notPermitted:
-		return fmt.Errorf("%w; let a user who may create tables there open it once", err)
+	case errors.Is(err, postgres.ErrPortable):
+		return fmt.Errorf("%w (in the URL: with ?portable=true, or without)", err)
+	case errors.As(err, &answer) && answer.Code == notPermitted:
+		return fmt.Errorf("%w; let a user who may create tables there open it once, and let this one read them all", err)
 	}
 	return err
 }

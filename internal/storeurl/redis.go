@@ -40,7 +40,7 @@ func openRedis(ctx context.Context, scheme, rest string, opts Options) (*Opened,
 func connectRedis(ctx context.Context, client *driver.Client, a address, opts Options) (*redis.Store, error) {
 	bounded, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
-	s, err := redis.New(bounded, client, redis.Options{Prefix: a.own, Existing: opts.Existing})
+	s, err := redis.New(bounded, client, redis.Options{Prefix: a.own["prefix"], Existing: opts.Existing})
 	switch {
 	case err == nil:
 		return s, nil
