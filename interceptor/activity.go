@@ -27,7 +27,7 @@ type call struct {
 	args     []any // what the key is about
 	body     body
 	info     activity.Info
-	policy   Policy
+	policy   *Policy
 	request  store.Request
 	deadline time.Time
 	ran      bool // the body ran in this attempt
@@ -58,7 +58,8 @@ func (a *activityInbound) ExecuteActivity(ctx context.Context, in *sdkintercepto
 	if inside(ctx) {
 		return a.Next.ExecuteActivity(ctx, in)
 	}
-	is, err := a.ic.classifyCall(ctx, activity.GetInfo(ctx).ActivityType.Name, in.Args)
+	info := activity.GetInfo(ctx)
+	is, err := a.ic.classifyCall(ctx, info.ActivityType.Name, in.Args)
 	if err != nil && a.ic.opts.Shadow {
 		activity.GetLogger(ctx).Warn("effectonce: shadow: would be refused", "error", err)
 		return a.Next.ExecuteActivity(ctx, in)
@@ -66,15 +67,15 @@ func (a *activityInbound) ExecuteActivity(ctx context.Context, in *sdkintercepto
 	if err != nil {
 		return nil, err
 	}
-	if !is.ours {
+	if is.policy == nil {
 		return a.Next.ExecuteActivity(ctx, in)
 	}
 	if a.ic.opts.Shadow {
-		return a.shadow(context.WithValue(ctx, insideKey{}, true), is, in)
+		return a.shadow(context.WithValue(ctx, insideKey{}, true), &info, is, in)
 	}
 
 	// 2. Derive the identity before the body can touch its arguments.
-	c, err := a.ic.derive(ctx, is.policy, in, is.args)
+	c, err := a.ic.derive(ctx, &info, is, in)
 	if err != nil {
 		return nil, err
 	}

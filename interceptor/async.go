@@ -180,13 +180,14 @@ func (co *Completer) open(text string) (handle, *call, error) {
 		return h, nil, err
 	}
 	e := h.Encoding
+	p := co.ic.opts.Policies[e.ActivityType]
+	p.Operation = h.Operation
 	c := &call{
-		ic: co.ic, policy: co.ic.opts.Policies[e.ActivityType], request: store.Request{Ref: h.Claim.Ref},
+		ic: co.ic, policy: &p, request: store.Request{Ref: h.Claim.Ref},
 		info: activity.Info{
 			Namespace: e.Namespace, WorkflowExecution: workflow.Execution{ID: e.WorkflowID, RunID: h.RunID}, WorkflowType: &workflow.Type{Name: e.WorkflowType},
 			ActivityType: activity.Type{Name: e.ActivityType}, TaskQueue: e.TaskQueue, IsLocalActivity: e.Local,
 		},
 	}
-	c.policy.Operation = h.Operation
 	return h, c, nil
 }

@@ -24,7 +24,7 @@ type conclusion struct {
 
 // classify is the whole table: policy × what the body returned. done says that the
 // attempt's context was done when it returned.
-func classify(p Policy, result any, err error, done bool) conclusion {
+func classify(p *Policy, result any, err error, done bool) conclusion {
 	if err == nil && p.Veto != nil {
 		err = p.Veto(result)
 	}
@@ -65,7 +65,7 @@ func isCancellation(err error) bool {
 }
 
 // meaning is what the policy's lists say about an error without a mark.
-func (p Policy) meaning(err error) mark.Meaning {
+func (p *Policy) meaning(err error) mark.Meaning {
 	var app *temporal.ApplicationError
 	switch {
 	case !errors.As(err, &app):

@@ -56,7 +56,7 @@ func TestClassify(t *testing.T) {
 			t.Parallel()
 			for _, u := range []Unknown{Rerun(), Hold(), Reconcile(nil)} {
 				p := Policy{Unknown: u, NotAppliedTypes: []string{"Busy"}, FinalTypes: []string{"Banned"}}
-				got := classify(p, "result", test.err, test.done)
+				got := classify(&p, "result", test.err, test.done)
 				want := test.held
 				if u.kind == rerun {
 					want = test.rerun
@@ -70,7 +70,7 @@ func TestClassify(t *testing.T) {
 			if test.rerun == store.NotApplied {
 				test.rerun = store.Release
 			}
-			got := classify(Policy{Unknown: Transactional(), NotAppliedTypes: []string{"Busy"}, FinalTypes: []string{"Banned"}}, "result", test.err, test.done)
+			got := classify(&Policy{Unknown: Transactional(), NotAppliedTypes: []string{"Busy"}, FinalTypes: []string{"Banned"}}, "result", test.err, test.done)
 			require.Equal(t, conclusion{verb: test.rerun, result: test.result, err: test.bare, untouched: test.untouched}, got)
 		})
 	}
@@ -84,6 +84,6 @@ func TestClassify_AVetoedResultIsTheErrorItStandsFor(t *testing.T) {
 		}
 		return nil
 	}}
-	require.Equal(t, store.NotApplied, classify(p, "isError", nil, false).verb)
-	require.Equal(t, store.Complete, classify(p, "fine", nil, false).verb)
+	require.Equal(t, store.NotApplied, classify(&p, "isError", nil, false).verb)
+	require.Equal(t, store.Complete, classify(&p, "fine", nil, false).verb)
 }

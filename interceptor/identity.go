@@ -35,7 +35,7 @@ const (
 
 // scopeOf returns the scope of one call under a policy. Its errors are ours to hand
 // to Temporal.
-func (ic *Interceptor) scopeOf(ctx context.Context, info activity.Info, want effectonce.Scope) (scope, error) {
+func (ic *Interceptor) scopeOf(ctx context.Context, info *activity.Info, want effectonce.Scope) (scope, error) {
 	name := info.ActivityType.Name
 	refuse := func(errType string, format string, args ...any) (scope, error) {
 		return scope{}, errRefused(name, errType, false, format, args...)
@@ -107,14 +107,13 @@ func (ic *Interceptor) scopeOf(ctx context.Context, info activity.Info, want eff
 // derive returns the call that an attempt makes: its key, its fingerprint and the
 // request for its claim. It must run before the body, which may change what its
 // arguments point to.
-func (ic *Interceptor) derive(ctx context.Context, p Policy, in *sdkinterceptor.ExecuteActivityInput, args []any) (*call, error) {
-	info := activity.GetInfo(ctx)
-	name := info.ActivityType.Name
+func (ic *Interceptor) derive(ctx context.Context, info *activity.Info, is classified, in *sdkinterceptor.ExecuteActivityInput) (*call, error) {
+	name, p := info.ActivityType.Name, is.policy
 	s, err := ic.scopeOf(ctx, info, p.Scope)
 	if err != nil {
 		return nil, err
 	}
-	c := &call{ic: ic, info: info, policy: p, in: in, args: args, deadline: deadline(ctx, info, p)}
+	c := &call{ic: ic, info: *info, policy: p, in: in, args: is.args, deadline: deadline(ctx, info, p.Lease)}
 	c.request = store.Request{
 		Ref: store.Ref{Root: s.root}, Token: store.NewToken(),
 		Namespace: ic.namespace(info), ScopeKind: s.kind, ScopeID: s.id, Tenant: s.header.Tenant,
@@ -193,16 +192,17 @@ func (c *call) identify(ctx context.Context, name string, h header) error {
 
 // scheduledAs names one scheduled activity: all its attempts, and nothing else. Its ID
 // alone does not: a workflow may use an ID again once the activity has ended.
-func scheduledAs(info activity.Info) (key.Key, error) {
+func scheduledAs(info *activity.Info) (key.Key, error) {
 	at := "" // a local activity is scheduled anew when its workflow task is repeated
 	if !info.IsLocalActivity {
-		at = info.ScheduledTime.UTC().Format(time.RFC3339Nano)
+		var room [len(time.RFC3339Nano)]byte
+		at = string(info.ScheduledTime.UTC().AppendFormat(room[:0], time.RFC3339Nano))
 	}
 	return key.Digest("effectonce/scheduled",
 		info.Namespace, info.WorkflowExecution.ID, info.WorkflowExecution.RunID, info.ActivityID, at)
 }
 
-func (ic *Interceptor) namespace(info activity.Info) string {
+func (ic *Interceptor) namespace(info *activity.Info) string {
 	if ic.opts.Namespace != "" {
 		return ic.opts.Namespace
 	}
@@ -210,14 +210,14 @@ func (ic *Interceptor) namespace(info activity.Info) string {
 }
 
 // deadline is when the attempt ends. Without one, a lease's length is assumed.
-func deadline(ctx context.Context, info activity.Info, p Policy) time.Time {
+func deadline(ctx context.Context, info *activity.Info, lease time.Duration) time.Time {
 	if d, ok := ctx.Deadline(); ok {
 		return d
 	}
 	if !info.Deadline.IsZero() {
 		return info.Deadline
 	}
-	return time.Now().Add(p.Lease)
+	return time.Now().Add(lease)
 }
 
 // encodeDigests is how field digests are kept beside the fingerprint, to name what

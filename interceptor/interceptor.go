@@ -16,6 +16,7 @@ type Interceptor struct {
 	sdkinterceptor.InterceptorBase
 	store    store.Store
 	opts     Options
+	policies map[string]*Policy // those of opts
 	renewals *renewals
 	shadows  sync.WaitGroup
 	warned   sync.Map // activity types, so that each is warned about once

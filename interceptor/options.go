@@ -88,7 +88,11 @@ func newInterceptor(s store.Store, o Options) (*Interceptor, error) {
 		return nil, err
 	}
 	o.setDefaults()
-	return &Interceptor{store: s, opts: o, renewals: newRenewals(s)}, nil
+	policies := make(map[string]*Policy, len(o.Policies))
+	for activityType, p := range o.Policies {
+		policies[activityType] = &p
+	}
+	return &Interceptor{store: s, opts: o, policies: policies, renewals: newRenewals(s)}, nil
 }
 
 // faults returns everything that is wrong, in one error.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	commonpb "go.temporal.io/api/common/v1"
 	failurepb "go.temporal.io/api/failure/v1"
@@ -15,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/effectonce/effectonce"
+	"github.com/effectonce/effectonce/canon"
 	"github.com/effectonce/effectonce/internal/outcome"
 	"github.com/effectonce/effectonce/store"
 )
@@ -41,8 +43,21 @@ func contextOf(i activity.Info) encodingContext {
 	return e
 }
 
-// bytes is how the context is kept. Equal contexts have equal bytes.
-func (e *encodingContext) bytes() ([]byte, error) { return json.Marshal(e) }
+// bytes is how the context is kept, as JSON. Equal contexts have equal bytes.
+func (e encodingContext) bytes() ([]byte, error) {
+	out := make([]byte, 0, 192)
+	for _, member := range []struct{ name, value string }{
+		{`{"namespace":`, e.Namespace}, {`,"workflow_id":`, e.WorkflowID}, {`,"workflow_type":`, e.WorkflowType},
+		{`,"activity_type":`, e.ActivityType}, {`,"task_queue":`, e.TaskQueue},
+	} {
+		text, err := canon.String(append(out, member.name...), member.value)
+		if err != nil {
+			return json.Marshal(e) // not valid UTF-8: as near as JSON can come
+		}
+		out = text
+	}
+	return append(strconv.AppendBool(append(out, `,"local":`...), e.Local), '}'), nil
+}
 
 func (e encodingContext) serialization() converter.SerializationContext {
 	return converter.ActivitySerializationContext{

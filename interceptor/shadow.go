@@ -19,9 +19,9 @@ const shadowTimeout = 10 * time.Second
 // shadow runs the body as Temporal would, and records beside it what effectonce would
 // have decided: under keys of its own, so that enforcing later starts afresh. It never
 // answers, never refuses, and never lets the body wait for the store.
-func (a *activityInbound) shadow(ctx context.Context, is classified, in *sdkinterceptor.ExecuteActivityInput) (any, error) {
+func (a *activityInbound) shadow(ctx context.Context, info *activity.Info, is classified, in *sdkinterceptor.ExecuteActivityInput) (any, error) {
 	var c *call
-	err := quietly(func() (err error) { c, err = a.ic.derive(ctx, is.policy, in, is.args); return err })
+	err := quietly(func() (err error) { c, err = a.ic.derive(ctx, info, is, in); return err })
 	if err == nil {
 		c.request.ScopeKind = "shadow:" + c.request.ScopeKind
 		c.request.Scheduled = store.Digest{} // drift is for records that answer

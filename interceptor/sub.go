@@ -70,10 +70,10 @@ func (r *running) deriveSub(operation string, input any) (*call, error) {
 	if _, twice := r.subs.LoadOrStore(k, true); twice {
 		return nil, refuse(true, "the operation %q was done with this input before in this attempt; what tells the two apart must be in the input", operation)
 	}
-	p := r.policy
+	p := *r.policy
 	p.Operation, p.Unknown, p.Veto = operation, unknown, nil
 	s := &call{
-		ic: r.ic, out: r.out, info: r.info, policy: p, deadline: r.deadline,
+		ic: r.ic, out: r.out, info: r.info, policy: &p, deadline: r.deadline,
 		in: &sdkinterceptor.ExecuteActivityInput{}, args: []any{input}, request: r.request,
 	}
 	s.request.Key, s.request.Fingerprint, s.request.Fields = k, sha256.Sum256(text), nil

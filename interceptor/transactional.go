@@ -72,7 +72,7 @@ func (r *running) committable(ctx context.Context, result any) (*store.Outcome, 
 			return nil, err
 		}
 	}
-	of := &call{ic: r.ic, info: r.info} // the body may still be at work on its own
+	of := &call{ic: r.ic, info: r.info, policy: r.policy} // the body may still be at work on its own
 	o, err := of.encodeResult(ctx, result)
 	switch {
 	case err != nil:

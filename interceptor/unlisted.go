@@ -30,16 +30,15 @@ func (u Unlisted) valid() bool { return slices.Contains([]Unlisted{"", PassThrou
 
 // classified is what a call is held to.
 type classified struct {
-	policy Policy
-	args   []any // what the key is about
-	ours   bool  // false: it passes through
+	policy *Policy // nil: it passes through
+	args   []any   // what the key is about
 }
 
 // classifyCall finds the policy of a call: that of its activity type, or that of the
 // tool it is for.
 func (ic *Interceptor) classifyCall(ctx context.Context, name string, args []any) (classified, error) {
-	if p, ok := ic.opts.Policies[name]; ok {
-		return classified{p, args, true}, nil
+	if p, ok := ic.policies[name]; ok {
+		return classified{p, args}, nil
 	}
 	m, ok := ic.opts.Multiplexers[name]
 	if !ok {
@@ -53,7 +52,7 @@ func (ic *Interceptor) classifyCall(ctx context.Context, name string, args []any
 		return classified{}, errRefused(name, effectonce.ErrTypeInput, true, "which tool it is for: %v", err)
 	}
 	if p, ok := m.Policies[tool]; ok {
-		return classified{p, arguments, true}, nil
+		return classified{&p, arguments}, nil
 	}
 	if slices.Contains(m.ReadOnly, tool) {
 		return classified{}, nil
@@ -67,7 +66,7 @@ func (ic *Interceptor) unlisted(ctx context.Context, name, operation string, arg
 	case Guard:
 		p := Policy{Scope: effectonce.Call, Unknown: Rerun()}
 		p.setDefaults(name, operation, ic.opts)
-		return classified{p, args, true}, nil
+		return classified{&p, args}, nil
 	case Refuse:
 		return classified{}, errRefused(name, effectonce.ErrTypeScope, false,
 			"it has no policy. Add one to Options.Policies, or its type to Options.ReadOnly")

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/effectonce/effectonce/canon"
 )
@@ -30,7 +31,9 @@ type Identity struct {
 }
 
 // Preimage returns the canonical bytes whose SHA-256 is the key.
-func (id Identity) Preimage() ([]byte, error) {
+func (id Identity) Preimage() ([]byte, error) { return id.appendPreimage(nil) }
+
+func (id Identity) appendPreimage(dst []byte) ([]byte, error) {
 	for _, part := range []struct{ name, value string }{
 		{"namespace", id.Namespace}, {"scope kind", id.ScopeKind}, {"operation", id.Operation},
 	} {
@@ -38,7 +41,7 @@ func (id Identity) Preimage() ([]byte, error) {
 			return nil, fmt.Errorf("derive key: %s is empty: %w", part.name, ErrIncomplete)
 		}
 	}
-	out, err := appendList(make([]byte, 0, 256+len(id.Input)), version, id.Namespace, id.ScopeKind, id.ScopeID, id.Operation)
+	out, err := appendList(dst, version, id.Namespace, id.ScopeKind, id.ScopeID, id.Operation)
 	if err != nil {
 		return nil, err
 	}
@@ -73,11 +76,7 @@ func (id Identity) Preimage() ([]byte, error) {
 
 // Key returns the SHA-256 of the preimage.
 func (id Identity) Key() (Key, error) {
-	pre, err := id.Preimage()
-	if err != nil {
-		return Key{}, err
-	}
-	return sha256.Sum256(pre), nil
+	return digest(id.appendPreimage)
 }
 
 // OfCall returns the key of one call that the workflow side has numbered; token
@@ -92,10 +91,20 @@ func OfCall(namespace, token string) (Key, error) {
 // Digest returns the SHA-256 of the canonical JSON array of parts. Roots, call
 // tokens and other derived names are digests, so that they too are framed.
 func Digest(parts ...string) (Key, error) {
-	pre, err := appendList(make([]byte, 0, 256), parts...)
+	return digest(func(dst []byte) ([]byte, error) { return appendList(dst, parts...) })
+}
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// digest returns the SHA-256 of what preimage appends to memory that is used again.
+func digest(preimage func(dst []byte) ([]byte, error)) (Key, error) {
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	pre, err := preimage((*buffer)[:0])
 	if err != nil {
 		return Key{}, err
 	}
+	*buffer = pre
 	return sha256.Sum256(pre), nil
 }
 
