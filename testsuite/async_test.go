@@ -27,11 +27,16 @@ type outside struct {
 // hire starts a worker whose Charge hands its work to an outside system.
 func hire(l *lab, timeout time.Duration, maximumAttempts int32) *outside {
 	l.t.Helper()
+	return l.outside(charging(interceptor.Policy{Scope: effectonce.Run, Unknown: interceptor.Hold()}),
+		map[string]any{"main": charge(timeout, maximumAttempts)})
+}
+
+func (l *lab) outside(options interceptor.Options, workflows map[string]any) *outside {
+	l.t.Helper()
 	o := &outside{jobs: make(chan string, 10)}
-	options := charging(interceptor.Policy{Scope: effectonce.Run, Unknown: interceptor.Hold()})
 	l.work(setup{
 		options:   options,
-		workflows: map[string]any{"main": charge(timeout, maximumAttempts)},
+		workflows: workflows,
 		activities: map[string]any{"Charge": func(ctx context.Context, _ order) (provider.Receipt, error) {
 			o.jobs <- effectonce.Current(ctx).Handle()
 			return provider.Receipt{}, activity.ErrResultPending

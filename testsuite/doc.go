@@ -125,11 +125,23 @@
 //	dynamic activities                                         TestDynamicActivity
 //	methods of a struct, renamed activities                    TestStructMethodsAndARenamedActivity
 //	eager dispatch                                             TestEagerDispatch
-//	standalone activities                                      interceptor TestCases_StandaloneActivity
+//	standalone: the same ID again, another ID, another input   TestServer132_StandaloneActivityIsKnownByItsID, …WithAnotherInput
+//	standalone: asked for twice at a time                      TestServer132_StandaloneActivityIsAskedForTwice
+//	standalone: lost answers, a killed worker, time is over    TestServer132_StandaloneActivityIsRetried, …WhoseWorkerIsKilled, …WhoseTimeIsOver
+//	standalone: a workflow asks for the same                   TestServer132_StandaloneActivityAndWorkflowAskForTheSame
+//	standalone: no tenant or agent where the scope needs one   TestServer132_StandaloneActivityWithoutATenant
+//	standalone: an outside system reports on an ID used again  TestServer132_StandaloneActivityIsCompletedByTheOutsideSystem
+//	standalone activities in the test environment              interceptor TestCases_StandaloneActivity
 //	installed twice: client and worker                         interceptor TestNested
 //	local activities in the test environment                   interceptor TestLocalActivity
 //	function mocks, value mocks                                interceptor TestCases_FunctionMock, TestValueMock
 //	timeouts in the test environment are not retried           none there: what needs a retry after one is tested here
 //
-// The tests need a Temporal server and PostgreSQL; see internal/services.
+// # The server is another one
+//
+//	1.32.1 ends, refuses and resets in other places            TestServer132
+//
+// The tests need a Temporal server and PostgreSQL; see internal/services. Activities
+// without a workflow need server 1.32.1, which the command line program does not carry:
+// internal/server132 is a program of its own.
 package testsuite

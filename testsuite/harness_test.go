@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -62,11 +63,15 @@ type lab struct {
 }
 
 // newLab makes a lab whose provider is deaf to keys, so that every request it
-// gets is an effect.
+// gets is an effect. Tests whose names begin with TestServer132 get the newer server.
 func newLab(t *testing.T, with ...func(*lab)) *lab {
 	t.Helper()
 	l := &lab{t: t, queue: "queue"}
-	l.address, l.namespace = services.Temporal(t)
+	if strings.HasPrefix(t.Name(), "TestServer132") {
+		l.address, l.namespace = services.Temporal132(t)
+	} else {
+		l.address, l.namespace = services.Temporal(t)
+	}
 	server, err := provider.NewServer(provider.Options{Journal: filepath.Join(t.TempDir(), "journal")})
 	require.NoError(t, err)
 	web := httptest.NewServer(server)
