@@ -27,12 +27,14 @@ func (c *call) waitUntil(start time.Time) time.Time {
 func (c *call) wait(ctx context.Context, rec store.Record) (store.Record, error) {
 	until := c.waitUntil(time.Now())
 	pause := newBackoff()
+	hints, stop := c.hints(ctx)
+	defer stop()
 	for {
 		if !pause.fits(until) {
 			return rec, c.errInFlight(rec, "another attempt is at work")
 		}
 		c.keepAlive(ctx)
-		if err := pause.sleep(ctx); err != nil {
+		if err := pause.sleepUnless(ctx, hints); err != nil {
 			return rec, err
 		}
 		now, err := c.ic.store.Get(ctx, c.request.Ref)
@@ -46,6 +48,15 @@ func (c *call) wait(ctx context.Context, rec store.Record) (store.Record, error)
 			return rec, nil
 		}
 	}
+}
+
+// hints says when to look again, if the store can tell.
+func (c *call) hints(ctx context.Context) (<-chan struct{}, context.CancelFunc) {
+	ctx, stop := context.WithCancel(ctx)
+	if n, ok := c.ic.store.(store.Notifier); ok {
+		return n.Watch(ctx, c.request.Ref), stop
+	}
+	return nil, stop
 }
 
 // reconcile asks the outside system what became of the action.
@@ -112,20 +123,26 @@ func newBackoff() backoff { return backoff{next: 20 * time.Millisecond} }
 // fits reports whether another pause ends before until.
 func (b *backoff) fits(until time.Time) bool { return time.Now().Add(b.next).Before(until) }
 
-func (b *backoff) sleep(ctx context.Context) error {
+func (b *backoff) sleep(ctx context.Context) error { return b.sleepUnless(ctx, nil) }
+
+// sleepUnless is a pause that a hint cuts short.
+func (b *backoff) sleepUnless(ctx context.Context, hints <-chan struct{}) error {
 	pause := b.next*3/4 + rand.N(b.next/4)
 	b.next = min(b.next*3/2, time.Second)
-	return sleep(ctx, pause)
+	return sleepUnless(ctx, pause, hints)
 }
 
 // sleep waits for d, or returns why ctx is done.
-func sleep(ctx context.Context, d time.Duration) error {
+func sleep(ctx context.Context, d time.Duration) error { return sleepUnless(ctx, d, nil) }
+
+func sleepUnless(ctx context.Context, d time.Duration, hints <-chan struct{}) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-t.C:
-		return nil
+	case <-hints:
 	}
+	return nil
 }

@@ -147,6 +147,7 @@ type Filter struct {
 type Historian interface {
 	// History returns the changes of a record, oldest first, or [ErrNotFound]. A
 	// renewal is in it only if the lease was over ([Resumed]); a refused call never is.
+	// A store that keeps only so many says so; its first entry then has a From.
 	History(ctx context.Context, ref Ref) ([]Entry, error)
 }
 
@@ -163,6 +164,15 @@ type Entry struct {
 	WorkflowID string
 	RunID      string
 	Who, Why   string // as the caller said; empty for Resumed, Swept and Expired
+}
+
+// Notifier is an optional power of a Store: telling those who wait for somebody else's
+// action when to look again.
+type Notifier interface {
+	// Watch returns a channel that may receive when the record of ref may have changed.
+	// It is a hint, which can come for nothing, and too late, or never: whoever waits
+	// also looks from time to time. It costs the store something until ctx is done.
+	Watch(ctx context.Context, ref Ref) <-chan struct{}
 }
 
 // Transactor is an optional power of a Store: it has a method CommitTx, which commits

@@ -27,12 +27,12 @@ WITH {clock}, due AS (
 		lease = CASE WHEN r.state = 'in_flight' THEN r.lease END
 	FROM due, clock
 	WHERE r.root = due.root AND r.key = due.key AND r.state IN ('in_flight', 'pending') AND r.lease <= now
-	RETURNING now, r.version, r.fence, r.root, r.key
+	RETURNING now, r.version, r.fence, r.root, r.key, r.waited_for
 ), logged AS (
 	INSERT INTO {history} (at, version, fence, root, key, verb, state, who, why)
 	SELECT now, version, fence, root, key, 'sweep', 'unknown', '', '' FROM changed
 )
-SELECT count(*), {durable} FROM changed`
+SELECT count(*), {durable}, count({notify}) FROM changed`
 
 const expireSQL = `
 WITH {clock}, due AS (
@@ -53,7 +53,7 @@ WITH {clock}, due AS (
 	INSERT INTO {history} (at, version, fence, root, key, verb, state, who, why)
 	SELECT now, version, fence, root, key, 'expire', state, '', '' FROM changed
 )
-SELECT count(*), {durable} FROM changed`
+SELECT count(*), {durable}, 0 FROM changed`
 
 // ownPlanSQL has the next statement planned for its own arguments: little or much may
 // be due.
@@ -111,7 +111,7 @@ func (s *Store) tidy(ctx context.Context, what, sql string, limit int, args ...a
 				return s.send(ctx, c, statement{ownPlanSQL, nil, ignore}, statement{sql, append([]any{size}, args...), func(rows pgx.Rows) error {
 					defer rows.Close()
 					for rows.Next() {
-						if err := rows.Scan(&n, nil); err != nil {
+						if err := rows.Scan(&n, nil, nil); err != nil {
 							return err
 						}
 					}

@@ -26,6 +26,11 @@ type Options struct {
 	// commits each costs. A single one is sent at once either way.
 	NoLane bool
 
+	// NoNotify has [Store.Watch] tell nothing: who waits for another process's action
+	// polls. Set it behind a pooler in transaction mode, which does not pass
+	// notifications on. Otherwise who waits has a connection that listens.
+	NoNotify bool
+
 	// Portable uses only what engines that speak PostgreSQL's protocol have in
 	// common: plain statements on one row, found by its key, and short transactions
 	// that write a record and its history if nobody else has written it since it was

@@ -19,19 +19,19 @@ UPDATE {records} SET state = '{state}', lease = NULL, version = version + 1, fin
 	outcome_format = $7, outcome_data = $8, outcome_context = $9,
 	tells_end = true, ended_by = nullif($5, who), ended_why = nullif($6, '')
 WHERE root = $1 AND key = $2 AND token = $3 AND fence = $4 AND state NOT IN ('completed', 'failed')
-RETURNING version, finished, {durable}`
+RETURNING version, finished, {durable}, {notify}`
 
 const reportSQL = `
 WITH {clock}, changed AS (
 	UPDATE {records} SET {set}, version = version + 1
 	FROM clock
 	WHERE root = $1 AND key = $2 AND token = $3 AND fence = $4 AND {allowed}
-	RETURNING {columns but outcome}, now
+	RETURNING {columns but outcome}, now, waited_for
 ), logged AS (
 	INSERT INTO {history} (at, version, fence, root, generation, key, verb, state, who, why)
 	SELECT now, version, fence, root, {generation}, key, '{verb}', state, $5, $6 FROM changed
 )
-SELECT {columns but outcome}, NULL::text, NULL::bytea, NULL::bytea, now, {durable} FROM changed`
+SELECT {columns but outcome}, NULL::text, NULL::bytea, NULL::bytea, now, {durable}, {notify} FROM changed`
 
 // reports says for each verb that leaves the outcome open what it sets, and when.
 var reports = map[store.Verb]struct{ set, allowed string }{
@@ -114,7 +114,7 @@ func (r *report) end(ctx context.Context, c *pgx.Conn) (next store.Record, err e
 	err = r.send(ctx, c, statement{r.text.report[r.Verb], r.args(), func(rows pgx.Rows) error {
 		var version int64
 		var finished time.Time
-		_, err := pgx.ForEachRow(rows, []any{&version, &finished, nil}, func() error {
+		_, err := pgx.ForEachRow(rows, []any{&version, &finished, nil, nil}, func() error {
 			next, known = r.ended(version, finished)
 			return nil
 		})

@@ -16,7 +16,7 @@ type statements struct {
 	report                          map[store.Verb]string
 	within                          string
 	renew, lost                     string
-	together                        string
+	together, mark                  string
 	claimAll, endAll, reportAll     string
 	seenAll                         string
 	lookup, list, teller, history   string
@@ -54,13 +54,14 @@ func newStatements(schema string) statements {
 		"{columns but outcome}", columnsButOutcome,
 		"{clock}", clock,
 		"{durable}", durable,
+		"{notify}", strings.ReplaceAll(notify, "{channel}", channelOf(schema)),
 		"{revoked}", revoked,
 	).Replace
 	t := statements{
 		get: sql(getSQL), claim: sql(claimSQL), seen: sql(seenSQL), write: sql(writeSQL), logged: sql(loggedSQL),
 		report: map[store.Verb]string{}, within: sql(withinSQL),
 		renew: sql(renewSQL), lost: sql(lostSQL),
-		together: sql(togetherSQL),
+		together: sql(togetherSQL), mark: sql(markSQL),
 		claimAll: sql(claimAllSQL), endAll: sql(endAllSQL), reportAll: sql(reportAllSQL), seenAll: sql(seenAllSQL),
 		lookup: sql(lookupSQL), list: sql(listSQL), teller: sql(tellerSQL), history: sql(historySQL),
 		sweep: sql(sweepSQL), swept: sql(sweptSQL), sweptTill: sql(sweptTillSQL), expire: sql(expireSQL),

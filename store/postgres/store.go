@@ -35,6 +35,8 @@ type Store struct {
 	flights flights
 	recent  recent
 	lane    lane
+
+	watchers watchers
 }
 
 // New returns a store that uses the pool's connections. It does not talk to the
@@ -56,7 +58,10 @@ func New(pool *pgxpool.Pool, opts Options) (*Store, error) {
 
 // Close waits until nothing of the store is at work in the database any more:
 // at most [Options.Timeout]. Calls made after it fail, and change nothing.
-func (s *Store) Close() { s.work.close() }
+func (s *Store) Close() {
+	s.watchers.close()
+	s.work.close()
+}
 
 const getSQL = `
 SELECT {columns}, clock_timestamp() FROM {records} WHERE root = $1 AND key = $2`

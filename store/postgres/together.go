@@ -81,7 +81,7 @@ FROM unnest($1::uuid[], $2::bytea[], $3::uuid[], $4::bigint[], $5::text[], $6::t
 		$9::bytea[], $10::bytea[]) WITH ORDINALITY
 	AS said (at_root, at_key, by_token, by_fence, becomes, said_by, why, format, data, context, n)
 WHERE root = at_root AND key = at_key AND token = by_token AND fence = by_fence AND state NOT IN ('completed', 'failed')
-RETURNING n, version, finished`
+RETURNING n, version, finished, {notify}`
 
 // ends is the state after the reports that tell an outcome.
 var ends = map[store.Verb]store.State{store.Complete: store.Completed, store.Fail: store.Failed}
@@ -100,7 +100,7 @@ func (s *Store) endAll(jobs []*job) statement {
 		var n int
 		var version int64
 		var finished time.Time
-		_, err := pgx.ForEachRow(rows, []any{&n, &version, &finished}, func() error {
+		_, err := pgx.ForEachRow(rows, []any{&n, &version, &finished, nil}, func() error {
 			j := jobs[n-1]
 			if next, known := j.report.ended(version, finished); known {
 				j.found(next)
@@ -117,12 +117,12 @@ WITH {clock}, changed AS (
 	FROM unnest($1::uuid[], $2::bytea[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[]) WITH ORDINALITY
 		AS said (at_root, at_key, by_token, by_fence, verb, becomes, said_by, why, n), clock
 	WHERE root = at_root AND key = at_key AND token = by_token AND fence = by_fence AND state = 'in_flight'
-	RETURNING {columns but outcome}, now, n, verb, said_by, why
+	RETURNING {columns but outcome}, now, n, verb, said_by, why, waited_for
 ), logged AS (
 	INSERT INTO {history} (at, version, fence, root, key, verb, state, who, why)
 	SELECT now, version, fence, root, key, verb, state, said_by, why FROM changed
 )
-SELECT {columns but outcome}, NULL::text, NULL::bytea, NULL::bytea, now, n FROM changed`
+SELECT {columns but outcome}, NULL::text, NULL::bytea, NULL::bytea, now, n, {notify} FROM changed`
 
 // stops is the state after the other reports that can be done together.
 var stops = map[store.Verb]store.State{store.Release: store.Free, store.MarkUnknown: store.Unknown}

@@ -22,6 +22,7 @@ CREATE TABLE records (
     attempt         integer     NOT NULL,
     dropped         boolean     NOT NULL, -- finished, and its outcome no longer kept
     tells_claim     boolean,              -- true: its first claim is not in the history yet
+    waited_for      boolean,              -- true: somebody wants to be notified
     key             bytea       NOT NULL,
     -- Six bytes of the run's ID, which begins with the time, then the digest: what
     -- is scheduled together lies together in the index.
