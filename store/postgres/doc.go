@@ -16,10 +16,18 @@
 // promoted, a restore to an earlier moment) is lost here too.
 //
 // A claim is one round trip, and so is a report. A change and its line of history
-// are one statement. (A record's first claim is told from the record itself; who
-// reads the history by SQL finds it there once another claim or an amendment has
-// changed the record.) Claims and reports of many goroutines share transactions,
-// two at a time, without waiting for company; each caller waits for the commit.
+// are one statement. Claims and reports of many goroutines share transactions, two
+// at a time, without waiting for company; each caller waits for the commit.
+//
+// The record itself tells of its first claim and of how it finished, until another
+// claim or an amendment changes that and writes it into the history first: most
+// actions are one row that is written twice, and nothing else. [Store.History] and
+// the view full_history have it all. The table history is partitioned by month;
+// [Migrate] makes partitions a year ahead. What comes without one is kept in
+// history_other.
+//
+// Who waits for another process's action is notified when it ends, and polls as well:
+// [Store.Watch].
 //
 // Rows of the caller's own, in the same database, can be committed together with the
 // outcome of their action: [Store.CommitTx].
@@ -55,12 +63,14 @@
 // The server's clock_timestamp() decides leases, deadlines and retention. All
 // methods are safe for concurrent use.
 //
-// Lookup and Sweep read the whole table; List reads it in the order of its index.
+// Lookup reads the whole table, List reads it in the order of its index, and Sweep
+// what has become active since the oldest claim that the sweep before found alive.
 //
 // # Poolers
 //
-// Nothing is kept in a session: no settings, prepared statements, session locks or
-// LISTEN. So a pooler in transaction mode may be in between (tested with PgBouncer
+// Nothing is kept in a session of the pool: no settings, prepared statements or session
+// locks. Notifications come over a connection outside it, which a pooler cannot serve:
+// set [Options.NoNotify] behind one. So a pooler in transaction mode may be in between (tested with PgBouncer
 // 1.18; one in statement mode may not, because claims of many share transactions). Only
 // pgx itself, in the mode that it has by default, keeps prepared statements, and fails
 // there (42P05, 26000). Set the pool's query mode:
