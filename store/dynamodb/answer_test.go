@@ -156,24 +156,21 @@ func TestClaimWhoseCallerHasLeftIsGivenUp(t *testing.T) {
 		require.ErrorIs(t, <-left, context.Canceled)
 		close(goOn)
 	}
-	until := func(ref store.Ref, state store.State) store.Record {
+	until := func(ref store.Ref, state store.State, fence int64) {
 		t.Helper()
-		var r store.Record
 		require.Eventually(t, func() bool {
-			var err error
-			r, err = s.Get(t.Context(), ref)
-			return err == nil && r.State == state
+			r, err := s.Get(t.Context(), ref)
+			return err == nil && r.State == state && r.Fence == fence
 		}, 10*time.Second, 5*time.Millisecond)
-		return r
 	}
 	q := request()
 	leave(func(ctx context.Context) error { _, err := s.Claim(ctx, q); return err })
-	until(q.Ref, store.Free)
+	until(q.Ref, store.Free, 1)
 	r := claim(t, s, again(q))
 	r, err := s.Report(t.Context(), r.Claim(), store.Change{Verb: store.MarkUnknown})
 	require.NoError(t, err)
 	leave(func(ctx context.Context) error { _, err := s.TakeOver(ctx, again(q), r); return err })
-	until(q.Ref, store.Unknown)
+	until(q.Ref, store.Unknown, 3)
 	h, err := s.History(t.Context(), q.Ref)
 	require.NoError(t, err)
 	require.Equal(t, "the caller had gone before it was claimed", h[1].Why)

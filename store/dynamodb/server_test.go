@@ -30,77 +30,72 @@ import (
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if s, err := server(); err == nil && s.child != nil {
-		if s.gone() {
-			fmt.Fprintf(os.Stderr, "dynalite has ended by itself:\n%s\n", s.child.Tail())
-			code = 1
-		}
-		_ = s.child.Stop()
+	if private != nil && !stopped(private) {
+		code = 1
 	}
 	os.Exit(code)
 }
 
-type dynamo struct {
-	endpoint string
-	child    *process.Child // nil for an outside endpoint
-}
+// private is the dynalite that was started, if one was.
+var private *process.Child
 
-// gone reports whether the server has ended before its time.
-func (s dynamo) gone() bool {
+// stopped stops it, and complains if it has ended before its time.
+func stopped(c *process.Child) bool {
 	select {
-	case <-s.child.Done():
-		return true
-	default:
+	case <-c.Done():
+		fmt.Fprintf(os.Stderr, "dynalite has ended by itself:\n%s\n", c.Tail())
 		return false
+	default:
+		return c.Stop() == nil
 	}
 }
 
 var errNone = errors.New("no DynamoDB here")
 
-var server = sync.OnceValues(func() (dynamo, error) {
+var server = sync.OnceValues(func() (endpoint string, err error) {
 	if endpoint := os.Getenv("EFFECTONCE_TEST_DYNAMODB"); endpoint != "" {
-		return dynamo{endpoint: endpoint}, nil
+		return endpoint, nil
 	}
 	node, err := exec.LookPath("node")
 	if err != nil {
-		return dynamo{}, fmt.Errorf("%w: node is not on PATH (make deps installs it)", errNone)
+		return "", fmt.Errorf("%w: node is not on PATH (make deps installs it)", errNone)
 	}
 	if _, err := os.Stat(filepath.Join("testdata", "dynalite", "node_modules", "dynalite")); err != nil {
-		return dynamo{}, fmt.Errorf("%w: dynalite is not installed (make deps installs it)", errNone)
+		return "", fmt.Errorf("%w: dynalite is not installed (make deps installs it)", errNone)
 	}
 	// Something else may take the port between our looking and its listening.
-	var s dynamo
 	for range 3 {
-		if s, err = serve(node); err == nil || !strings.Contains(err.Error(), "EADDRINUSE") {
+		if endpoint, err = serve(node); err == nil || !strings.Contains(err.Error(), "EADDRINUSE") {
 			break
 		}
 	}
-	return s, err
+	return endpoint, err
 })
 
-func serve(node string) (dynamo, error) {
+func serve(node string) (endpoint string, err error) {
 	port, err := process.FreePort()
 	if err != nil {
-		return dynamo{}, err
+		return "", err
 	}
 	child, err := process.Start(context.Background(), process.Command{
 		Path: node, Name: "dynalite", Args: []string{filepath.Join("testdata", "dynalite", "serve.js"), fmt.Sprint(port)},
 	})
 	if err != nil {
-		return dynamo{}, err
+		return "", err
 	}
-	s := dynamo{endpoint: fmt.Sprintf("http://127.0.0.1:%d", port), child: child}
+	endpoint = fmt.Sprintf("http://127.0.0.1:%d", port)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	if err := child.Until(ctx, s.answers); err != nil {
+	if err := child.Until(ctx, func(ctx context.Context) error { return answers(ctx, endpoint) }); err != nil {
 		_ = child.Stop()
-		return dynamo{}, err
+		return "", err
 	}
-	return s, nil
+	private = child
+	return endpoint, nil
 }
 
-func (s dynamo) answers(ctx context.Context) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.endpoint, http.NoBody)
+func answers(ctx context.Context, endpoint string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint, http.NoBody)
 	if err != nil {
 		return err
 	}
@@ -119,7 +114,7 @@ var transport = awshttp.NewBuildableClient().WithTransportOptions(func(t *http.T
 // connect returns a client of the server.
 func connect(t testing.TB, changes ...func(*driver.Options)) *driver.Client {
 	t.Helper()
-	s, err := server()
+	endpoint, err := server()
 	if errors.Is(err, errNone) && os.Getenv("REQUIRE_SERVICES") != "1" {
 		t.Skipf("skipped, because %v (set REQUIRE_SERVICES=1 to make this a failure)", err)
 	}
@@ -127,7 +122,7 @@ func connect(t testing.TB, changes ...func(*driver.Options)) *driver.Client {
 		t.Fatalf("no server for this test: %v", err)
 	}
 	o := driver.Options{
-		BaseEndpoint: &s.endpoint, Region: envOr("AWS_REGION", "us-east-1"), HTTPClient: transport,
+		BaseEndpoint: &endpoint, Region: envOr("AWS_REGION", "us-east-1"), HTTPClient: transport,
 		Credentials: credentials.NewStaticCredentialsProvider(
 			envOr("AWS_ACCESS_KEY_ID", "test"), envOr("AWS_SECRET_ACCESS_KEY", "test"), os.Getenv("AWS_SESSION_TOKEN")),
 	}
@@ -149,19 +144,21 @@ func table(t testing.TB) string {
 	if err := dynamodb.EnsureTable(t.Context(), client, dynamodb.Options{Table: name}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if s, _ := server(); s.child == nil { // dynalite does not know it
-			if _, err := client.UpdateTable(ctx, &driver.UpdateTableInput{TableName: &name, DeletionProtectionEnabled: aws.Bool(false)}); err != nil {
-				t.Error(err)
-			}
-		}
-		if _, err := client.DeleteTable(ctx, &driver.DeleteTableInput{TableName: &name}); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { drop(t, name) })
 	return name
+}
+
+func drop(t testing.TB, name string) {
+	t.Helper()
+	client := connect(t)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if private == nil { // dynalite does not know it
+		_, _ = client.UpdateTable(ctx, &driver.UpdateTableInput{TableName: &name, DeletionProtectionEnabled: aws.Bool(false)})
+	}
+	if _, err := client.DeleteTable(ctx, &driver.DeleteTableInput{TableName: &name}); err != nil {
+		t.Error(err)
+	}
 }
 
 // open returns a store in a table that is there.

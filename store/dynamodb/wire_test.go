@@ -252,4 +252,33 @@ func TestWhatThisStoreRemembersIsNoTruth(t *testing.T) {
 	lost, err := s.Renew(t.Context(), time.Hour, []store.Claim{r.Claim()})
 	require.NoError(t, err)
 	require.Equal(t, []store.Claim{r.Claim()}, lost)
+
+	// What it remembers refuses nothing: the record may have become what is reported.
+	q = request()
+	claim(t, s, q)
+	seen, err = other.Get(t.Context(), q.Ref)
+	require.NoError(t, err)
+	seen, err = other.Report(t.Context(), seen.Claim(), store.Change{Verb: store.MarkUnknown})
+	require.NoError(t, err)
+	r, err = other.TakeOver(t.Context(), again(q), seen)
+	require.NoError(t, err)
+	r, err = s.Report(t.Context(), r.Claim(), store.Change{Verb: store.MarkUnknown})
+	require.NoError(t, err)
+	require.EqualValues(t, 2, r.Fence)
+}
+
+// A caller may use its bytes again, also those of a claim that is still held.
+func TestWhatThisStoreRemembersIsItsOwn(t *testing.T) {
+	t.Parallel()
+	s := open(t, connect(t), dynamodb.Options{Table: table(t)})
+	q := request()
+	q.Fields = []byte{1, 2, 3}
+	r := claim(t, s, q)
+	q.Fields[0], r.Fields[1] = 9, 9
+	r, err := s.Report(t.Context(), r.Claim(), store.Change{Verb: store.MarkUnknown})
+	require.NoError(t, err)
+	require.Equal(t, []byte{1, 2, 3}, r.Fields)
+	r, err = s.Get(t.Context(), q.Ref)
+	require.NoError(t, err)
+	require.Equal(t, []byte{1, 2, 3}, r.Fields)
 }
