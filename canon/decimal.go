@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 )
@@ -133,5 +134,30 @@ func appendFloat(dst []byte, f float64, bits int) ([]byte, error) {
 	if i := int64(f); float64(i) == f && bits == 64 {
 		return strconv.AppendInt(dst, i, 10), nil
 	}
+	if bits == 64 {
+		if dst, ok := appendThousandths(dst, f); ok {
+			return dst, nil
+		}
+	}
 	return appendShortest(dst, f, bits), nil
+}
+
+// appendThousandths appends a double, not an integer, if it is the nearest one to a
+// number of thousandths with up to 15 digits, as weights and prices are. That number is
+// then its shortest decimal, since no two of up to 15 digits share a double.
+func appendThousandths(dst []byte, f float64) ([]byte, bool) {
+	abs := math.Abs(f)
+	if abs >= 1e12-1 {
+		return dst, false
+	}
+	n := int64(abs*1000 + 0.5)
+	if n == 0 || float64(n)/1000 != abs { // exact integers, and a quotient that is rounded once
+		return dst, false
+	}
+	if f < 0 {
+		dst = append(dst, '-')
+	}
+	dst = strconv.AppendInt(dst, n/1000, 10)
+	dst = append(dst, '.', byte('0'+n/100%10), byte('0'+n/10%10), byte('0'+n%10))
+	return bytes.TrimRight(dst, "0"), true
 }

@@ -44,6 +44,7 @@ func keyText(k reflect.Kind) func(reflect.Value) string {
 type entries[V any] struct {
 	list []entry[V]
 	keys []nameKey
+	used int // the longest that list has been
 }
 
 // entry is one key of a map, as text, with its value.
@@ -70,8 +71,15 @@ func (s *entries[V]) compare(a, b nameKey) int {
 
 // drop takes the entries from first on off the stack.
 func (s *entries[V]) drop(first int) {
-	clear(s.list[first:]) // they hold parts of the caller's value
+	s.used = max(s.used, len(s.list))
 	s.list, s.keys = s.list[:first], s.keys[:first]
+}
+
+// clear forgets all entries, which hold parts of the caller's value.
+func (s *entries[V]) clear() {
+	s.drop(0)
+	clear(s.list[:s.used])
+	s.used = 0
 }
 
 // encodeEntries writes the object of the entries from first on, and drops them.
@@ -136,6 +144,7 @@ func encodeStringMap(e *encoder, dst []byte, v reflect.Value) ([]byte, error) {
 	return e.stringMap(dst, v.Interface().(map[string]string))
 }
 
+// stringMap is encodeEntries for the commonest map, without a call for each value.
 func (e *encoder) stringMap(dst []byte, m map[string]string) ([]byte, error) {
 	if m == nil {
 		return append(dst, "null"...), nil
@@ -144,7 +153,28 @@ func (e *encoder) stringMap(dst []byte, m map[string]string) ([]byte, error) {
 	for k, v := range m {
 		e.strings.push(k, v)
 	}
-	return encodeEntries(e, dst, &e.strings, first, (*encoder).string)
+	if err := e.enter(dst); err != nil {
+		return dst, err
+	}
+	open := byte('{')
+	for _, key := range e.strings.sorted(first) {
+		entry := &e.strings.list[key.at]
+		var err error
+		if dst, err = appendString(append(dst, open), []byte(entry.key)); err != nil {
+			return dst, under("[*]", err)
+		}
+		if dst, err = appendString(append(dst, ':'), []byte(entry.value)); err != nil {
+			return dst, under("[*]", err)
+		}
+		if err := e.checkSize(dst); err != nil {
+			return dst, err
+		}
+		open = ','
+	}
+	if open == '{' {
+		dst = append(dst, open)
+	}
+	e.strings.drop(first)
+	e.leave()
+	return append(dst, '}'), nil
 }
-
-func (e *encoder) string(dst []byte, s string) ([]byte, error) { return appendString(dst, []byte(s)) }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"strconv"
 	"testing"
 
@@ -208,6 +209,27 @@ func TestNumberFloatBounds(t *testing.T) {
 	var e *canon.Error
 	if !errors.As(err, &e) || e.Reason != canon.ErrUnsafeFloat || e.Path != "[*]" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Thousandths have a way of their own; the doubles next to them must not take it.
+func TestNumberThousandths(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 200_000 {
+		f := float64(r.Int64N(1e15)>>r.IntN(50)) / 1000
+		if r.IntN(2) == 0 {
+			f = -f
+		}
+		for _, f := range []float64{f, math.Nextafter(f, math.Inf(1)), math.Nextafter(f, math.Inf(-1)), f / 10, f * 1e3} {
+			if abs := math.Abs(f); abs < 1e-6 {
+				continue // ECMAScript has an exponent there
+			}
+			got, err := canon.Value(nil, f)
+			if want := strconv.FormatFloat(f, 'f', -1, 64); err != nil || string(got) != want {
+				t.Fatalf("got %s, %v; want %s", got, err, want)
+			}
+		}
 	}
 }
 

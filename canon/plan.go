@@ -24,7 +24,9 @@ type plan struct {
 	// skipZero is set if it is worth while to look whether a value is zero before
 	// it is written.
 	skipZero bool
-	own      string // the type's own method that is trusted, for [Check]
+	// nonZero is set if no other value has the form of the zero value.
+	nonZero bool
+	own     string // the type's own method that is trusted, for [Check]
 }
 
 // shape says what can be picked out of a value.
@@ -173,10 +175,16 @@ func (p *plan) setZero() {
 		p.elem.setZero()
 	}
 	p.zero = p.formOfZero()
+	if p.own != "" || p.zero == nil {
+		return
+	}
 	switch p.typ.Kind() {
 	case reflect.Struct, reflect.Array: // comparing the form is as good
+	case reflect.Pointer, reflect.Interface:
+		p.skipZero = true // but what they hold may be null too
 	default:
-		p.skipZero = p.own == "" && p.zero != nil
+		p.skipZero = true
+		p.nonZero = p.shape != textShape // which may be null too
 	}
 }
 

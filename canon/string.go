@@ -215,26 +215,29 @@ func appendRune(dst []byte, r rune) []byte {
 // string convert it, which copies nothing, because s is only read.
 func appendString(dst, s []byte) ([]byte, error) {
 	dst = append(dst, '"')
-	i := plainEnd(s, 0)
-	if i == len(s) {
-		dst = append(dst, s...)
-		return append(dst, '"'), nil
+	if !isPlain(s) {
+		return appendEscaped(dst, s)
 	}
+	dst = append(dst, s...)
+	return append(dst, '"'), nil
+}
+
+// appendEscaped appends a string that is not all plain, and the closing quote.
+func appendEscaped(dst, s []byte) ([]byte, error) {
 	start := 0
-	for i < len(s) {
+	for i := plainEnd(s, 0); i < len(s); i = plainEnd(s, i) {
 		if c := s[i]; c < utf8.RuneSelf {
 			dst = append(dst, s[start:i]...)
 			dst = appendRune(dst, rune(c))
 			i++
 			start = i
-		} else {
-			r, size := utf8.DecodeRune(s[i:])
-			if r == utf8.RuneError && size == 1 {
-				return dst, refuse(ErrUTF8, "")
-			}
-			i += size
+			continue
 		}
-		i = plainEnd(s, i)
+		r, size := utf8.DecodeRune(s[i:])
+		if r == utf8.RuneError && size == 1 {
+			return dst, refuse(ErrUTF8, "")
+		}
+		i += size
 	}
 	dst = append(dst, s[start:]...)
 	return append(dst, '"'), nil

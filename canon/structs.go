@@ -52,21 +52,22 @@ func (p *plan) encodeStruct(e *encoder, dst []byte, v reflect.Value) ([]byte, er
 	dst = append(dst, '{')
 	for i := range p.fields {
 		f := &p.fields[i]
+		plan := f.plan
 		member := v.Field(f.index[0])
 		if len(f.index) > 1 {
 			member = f.of(v)
 		}
-		if f.plan.skipZero && member.IsZero() || f.omitEmpty && isEmpty(member) {
+		if plan.skipZero && member.IsZero() || f.omitEmpty && isEmpty(member) {
 			continue
 		}
 		before := len(dst)
 		dst = f.appendName(dst, before == start+1)
 		from := len(dst)
 		var err error
-		if dst, err = f.plan.encode(e, dst, member); err != nil {
+		if dst, err = plan.encode(e, dst, member); err != nil {
 			return dst, under(f.path, err)
 		}
-		if bytes.Equal(dst[from:], f.plan.zero) {
+		if !plan.nonZero && bytes.Equal(dst[from:], plan.zero) {
 			dst = dst[:before]
 		}
 	}

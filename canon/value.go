@@ -76,9 +76,9 @@ func newEncoder(o options, base int) *encoder {
 }
 
 func (e *encoder) free() {
-	e.values.drop(0)
-	e.anys.drop(0)
-	e.strings.drop(0)
+	e.values.clear()
+	e.anys.clear()
+	e.strings.clear()
 	e.buf = e.buf[:0]
 	encoders.Put(e)
 }

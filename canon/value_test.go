@@ -285,3 +285,38 @@ func TestValueZeroArrays(t *testing.T) {
 		}
 	}
 }
+
+// A field whose value is not zero, but is written as the zero value would be, is
+// left out all the same.
+func TestStructFieldWithTheFormOfZero(t *testing.T) {
+	t.Parallel()
+	minusZero := math.Copysign(0, -1)
+	values := map[string]any{
+		"pointer to a nil pointer":  struct{ P **int }{new(*int)},
+		"pointer to a nil map":      struct{ P *map[string]int }{new(map[string]int)},
+		"interface of a nil map":    struct{ V any }{map[string]int(nil)},
+		"interface of a typed nil":  struct{ V any }{(*int)(nil)},
+		"minus zero":                struct{ F float64 }{minusZero},
+		"minus zero, float32":       struct{ F float32 }{float32(minusZero)},
+		"minus zero in an array":    struct{ F [1]float64 }{[1]float64{minusZero}},
+		"minus zero in a struct":    struct{ S struct{ F float64 } }{struct{ F float64 }{minusZero}},
+		"null in a RawMessage":      struct{ R json.RawMessage }{json.RawMessage("null")},
+		"zero instant, other place": struct{ T time.Time }{time.Time{}.In(time.FixedZone("", 3600))},
+	}
+	for name, v := range values {
+		got, err := canon.Value(nil, v)
+		if err != nil || string(got) != "{}" {
+			t.Errorf("%s: got %s, %v; want {}", name, got, err)
+		}
+	}
+	kept := struct {
+		S []int
+		M map[string]int
+		B []byte
+		P *int
+	}{[]int{}, map[string]int{}, []byte{}, new(int)}
+	got, err := canon.Value(nil, kept)
+	if want := `{"B":"","M":{},"P":0,"S":[]}`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v; want %s", got, err, want)
+	}
+}

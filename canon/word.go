@@ -37,6 +37,25 @@ func lastWord(src []byte, i int) uint64 {
 // backslash.
 func plainPrefix(w uint64) int { return bits.TrailingZeros64(special(w)) / 8 }
 
+// isPlain reports whether all of s is plain. Its last word overlaps the one before.
+func isPlain(s []byte) bool {
+	switch n := len(s); {
+	case n >= 8:
+		for i := 8; i < n; i += 8 {
+			if special(binary.LittleEndian.Uint64(s[i-8:])) != 0 {
+				return false
+			}
+		}
+		return special(binary.LittleEndian.Uint64(s[n-8:])) == 0
+	case n >= 4:
+		head, tail := binary.LittleEndian.Uint32(s), binary.LittleEndian.Uint32(s[n-4:])
+		return special(uint64(head)|uint64(tail)<<32) == 0
+	case n > 0: // the first, middle and last byte, which may be one
+		return special(uint64(s[0])|uint64(s[n/2])<<8|uint64(s[n-1])<<16|0x2020202020<<24) == 0
+	}
+	return true
+}
+
 // special sets the high bit of the lowest byte of w that is not plain, and no bit
 // below it.
 //
