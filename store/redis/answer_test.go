@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -232,6 +233,33 @@ func TestCallBehindOneThatHangsIsWithdrawn(t *testing.T) {
 	}
 	_, err = s.Get(t.Context(), q.Ref)
 	require.ErrorIs(t, err, store.ErrNotFound)
+}
+
+func TestCallWithoutTheLaneWaitsForNoOther(t *testing.T) {
+	t.Parallel()
+	p := before(t, connect(t, services.Redis(t)).Options().Addr)
+	s := open(t, connect(t, "redis://"+p.address+"?read_timeout=1m"), redis.Options{NoLane: true, Timeout: time.Minute})
+	_, _ = s.Get(t.Context(), request().Ref)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var hanging sync.WaitGroup
+	var release []chan struct{}
+	for range 3 { // more than there are lanes
+		late := p.hold(1)
+		release = append(release, late.release)
+		hanging.Go(func() { _, _ = s.Get(ctx, request().Ref) })
+		select {
+		case <-late.held:
+		case <-ctx.Done():
+			t.Fatal("it waits for another")
+		}
+	}
+	_, err := s.Claim(ctx, request())
+	require.NoError(t, err)
+	for _, r := range release {
+		close(r)
+	}
+	hanging.Wait()
 }
 
 func TestClosedStoreRefuses(t *testing.T) {

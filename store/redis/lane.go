@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"time"
 
@@ -16,6 +17,16 @@ const (
 	lanes    = 2
 	maxBatch = 256
 )
+
+// newLine returns the queue before the lanes. Without lanes to share, each job has one
+// of its own.
+func newLine(server *server, opts Options) *line {
+	l := &line{server: server, timeout: opts.Timeout, lanes: lanes, batch: maxBatch}
+	if opts.NoLane {
+		l.lanes, l.batch = math.MaxInt, 1
+	}
+	return l
+}
 
 // job is one script to be run. It is sent until there is a definite answer, or its
 // time is over: a script recognises what an earlier try of the same call has done.
@@ -44,6 +55,8 @@ func (j *job) deliver(r reply, err error) {
 type line struct {
 	server  *server
 	timeout time.Duration
+	lanes   int
+	batch   int // how many jobs a lane takes at a time
 
 	mu      sync.Mutex
 	waiting []*job
@@ -59,7 +72,7 @@ func (l *line) add(jobs ...*job) error {
 		return ErrClosed
 	}
 	l.waiting = append(l.waiting, jobs...)
-	if l.busy < lanes {
+	for n := 0; n < len(jobs) && l.busy < l.lanes; n += l.batch {
 		l.busy++
 		l.running.Go(l.work)
 	}
@@ -104,7 +117,7 @@ func (l *line) take(again []*job) []*job {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	batch, n := again, 0
-	for ; n < len(l.waiting) && len(batch) < maxBatch; n++ {
+	for ; n < len(l.waiting) && len(batch) < l.batch; n++ {
 		if j := l.waiting[n]; !j.left {
 			j.sent, j.deadline = true, time.Now().Add(l.timeout)
 			batch = append(batch, j)

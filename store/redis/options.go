@@ -35,6 +35,12 @@ type Options struct {
 	// must be at least 100ms.
 	Timeout time.Duration
 
+	// NoLane has every call sent by itself, on a connection of the client's pool.
+	// Otherwise those of all goroutines that wait share two connections and their round
+	// trips: the more there are, the fewer round trips each costs. A single one is sent
+	// at once either way.
+	NoLane bool
+
 	// Existing refuses to begin a new store: a mistyped prefix is then [ErrMissing],
 	// not an empty store that has forgotten every action.
 	Existing bool

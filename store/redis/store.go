@@ -20,11 +20,12 @@ var (
 type Store struct {
 	opts    Options
 	keys    keys
-	line    line
+	line    *line
 	flights flights
 }
 
-// New returns a store that uses the client's connections, two at a time. It refuses a
+// New returns a store that uses the client's connections, two at a time unless
+// [Options.NoLane] says otherwise. It refuses a
 // server that may evict records ([ErrEviction]), and claims the prefix if it is unused.
 // ctx bounds New only. [Store.Close] comes before closing the client.
 func New(ctx context.Context, client driver.UniversalClient, opts Options) (*Store, error) {
@@ -40,7 +41,7 @@ func New(ctx context.Context, client driver.UniversalClient, opts Options) (*Sto
 		return nil, fmt.Errorf("redis: open: %w", err)
 	}
 	return &Store{
-		opts: opts, keys: server.keys, line: line{server: server, timeout: opts.Timeout},
+		opts: opts, keys: server.keys, line: newLine(server, opts),
 		flights: flights{of: map[store.Token]*flight{}},
 	}, nil
 }

@@ -19,6 +19,13 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return s })
 }
 
+// The contract holds when every call goes by itself.
+func TestStoreWithoutTheLane(t *testing.T) {
+	t.Parallel()
+	s := open(t, connect(t, services.Redis(t)), redis.Options{NoLane: true})
+	storetest.Run(t, func(t *testing.T) store.Store { return s })
+}
+
 // connect returns a client of the server at a URL. It does not try again by itself:
 // what a test does to a connection is then seen by the store.
 func connect(t *testing.T, url string) *driver.Client {

@@ -16,23 +16,19 @@ import (
 //
 //	go test -run=^$ -bench=ClaimComplete -benchtime=2s ./store/sqlite
 func BenchmarkClaimComplete(b *testing.B) {
-	for _, mode := range []struct {
-		name string
-		max  int
-	}{{"grouped", maxBatch}, {"ungrouped", 1}} {
+	for name, opts := range map[string]Options{"grouped": {}, "ungrouped": {NoLane: true}} {
 		for _, callers := range []int{1, 8, 64, 256} {
-			b.Run(mode.name+"/c="+strconv.Itoa(callers), func(b *testing.B) { claimComplete(b, mode.max, callers) })
+			b.Run(name+"/c="+strconv.Itoa(callers), func(b *testing.B) { claimComplete(b, opts, callers) })
 		}
 	}
 }
 
-func claimComplete(b *testing.B, batch, callers int) {
-	s, err := Open(b.Context(), filepath.Join(b.TempDir(), "records.db"), Options{})
+func claimComplete(b *testing.B, opts Options, callers int) {
+	s, err := Open(b.Context(), filepath.Join(b.TempDir(), "records.db"), opts)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer s.Close() //nolint:errcheck // a benchmark
-	s.writer.max = batch
 	outcome := &store.Outcome{Format: "json", Data: make([]byte, 120)}
 	work := make(chan struct{}, callers)
 	var all sync.WaitGroup

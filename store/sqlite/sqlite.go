@@ -30,6 +30,11 @@ type Options struct {
 	// write lock, before it fails with [ErrBusy]. Default 10s.
 	BusyTimeout time.Duration
 
+	// NoLane has every change committed by itself. Otherwise those of all goroutines
+	// that wait share commits: the more there are, the fewer commits each costs. A
+	// single one is committed at once either way.
+	NoLane bool
+
 	// Existing refuses to create the file: a path with a typing error is then
 	// [ErrPath], not an empty store that has forgotten every action.
 	Existing bool
@@ -108,7 +113,7 @@ func open(ctx context.Context, path string, opts Options) (_ *Store, err error) 
 	if s.callers, err = openCallers(abs, opts); err != nil {
 		return nil, err
 	}
-	s.writer = startWriter(s.tx, opts.BusyTimeout)
+	s.writer = startWriter(s.tx, opts)
 	s.close = sync.OnceValue(s.shut)
 	return s, nil
 }

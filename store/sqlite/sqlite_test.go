@@ -11,7 +11,12 @@ import (
 
 func open(t *testing.T, path string) *sqlite.Store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	return openWith(t, path, sqlite.Options{})
+}
+
+func openWith(t *testing.T, path string, opts sqlite.Options) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), path, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,5 +30,11 @@ func open(t *testing.T, path string) *sqlite.Store {
 
 func TestStore(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "records.db"))
+	storetest.Run(t, func(t *testing.T) store.Store { return s })
+}
+
+// The contract holds when every change is a commit of its own.
+func TestStoreWithoutTheLane(t *testing.T) {
+	s := openWith(t, filepath.Join(t.TempDir(), "records.db"), sqlite.Options{NoLane: true})
 	storetest.Run(t, func(t *testing.T) store.Store { return s })
 }

@@ -35,12 +35,15 @@ type change struct {
 	err   error
 }
 
-func startWriter(t tx, busy time.Duration) *writer {
+func startWriter(t tx, opts Options) *writer {
 	w := &writer{
-		tx: t, busy: busy, max: maxBatch,
+		tx: t, busy: opts.BusyTimeout, max: maxBatch,
 		queue:   make(chan *change, maxBatch),
 		closing: make(chan struct{}),
 		stopped: make(chan struct{}),
+	}
+	if opts.NoLane {
+		w.max = 1
 	}
 	go w.run()
 	return w

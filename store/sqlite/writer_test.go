@@ -2,7 +2,9 @@ package sqlite_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -37,6 +39,52 @@ func TestCallerThatLeavesBeforeItsTurnClaimsNothing(t *testing.T) {
 			t.Errorf("claim %d was applied for a caller that had left: %s, %v", n, r.State, err)
 		}
 	}
+}
+
+func TestCallersThatGatherShareACommit(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		opts        sqlite.Options
+		least, most int
+	}{"Lane": {sqlite.Options{}, 1, 10}, "NoLane": {sqlite.Options{NoLane: true}, 20, 20}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "records.db")
+			s := openWith(t, path, c.opts)
+			before := commits(t, path)
+			unlock := lock(t, path) // so that they gather
+			var all sync.WaitGroup
+			for n := range 20 {
+				all.Go(func() {
+					if _, err := s.Claim(t.Context(), request(n)); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			time.AfterFunc(100*time.Millisecond, unlock)
+			all.Wait()
+			if n := commits(t, path) - before; n < c.least || n > c.most {
+				t.Errorf("got %d commits of 20 claims, want %d to %d", n, c.least, c.most)
+			}
+		})
+	}
+}
+
+// commits counts the commits in the write-ahead log: the last page of each says how
+// large the file is then, and the others 0.
+func commits(t *testing.T, path string) (n int) {
+	t.Helper()
+	log, err := os.ReadFile(path + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const header, frame, page = 32, 24, 4096
+	for at := header; at+frame+page <= len(log); at += frame + page {
+		if binary.BigEndian.Uint32(log[at+4:]) != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func TestOneBadRowDoesNotFailItsBatch(t *testing.T) {
