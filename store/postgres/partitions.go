@@ -31,7 +31,7 @@ func addPartitions(ctx context.Context, pool *pgxpool.Pool, schema string) error
 			pgx.Identifier{schema, from.Format("history_2006_01")}.Sanitize(), pgx.Identifier{schema, "history"}.Sanitize(),
 			from.Format(time.RFC3339), from.AddDate(0, 1, 0).Format(time.RFC3339)))
 		switch state(err) {
-		case uniqueViolation, duplicateTable, invalidObject: // another process makes it just now
+		case uniqueViolation, duplicateTable, duplicateObject, invalidObject: // another process makes it just now
 		case checkViolation: // history_other has rows of that month
 		default:
 			if err != nil {

@@ -39,7 +39,7 @@ func migratePlainly(ctx context.Context, pool *pgxpool.Pool, schema string) erro
 // meeting reports whether a refusal comes from others who migrate at the same time.
 func meeting(err error) bool {
 	switch state(err) {
-	case uniqueViolation, duplicateTable:
+	case uniqueViolation, duplicateTable, duplicateObject:
 		return true
 	}
 	return passing(err)

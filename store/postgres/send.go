@@ -19,6 +19,7 @@ const (
 	undefinedTable       = "42P01"
 	undefinedColumn      = "42703"
 	duplicateTable       = "42P07"
+	duplicateObject      = "42710" // such as the type of a table
 	invalidObject        = "42P17"
 	checkViolation       = "23514"
 )
