@@ -3,7 +3,7 @@
 #
 #   scripts/bench.sh canon  TIME [-rounds 10 -time 50ms]
 #   scripts/bench.sh stores TIME [-c 1,8,64,256 -rounds 3 -seconds 2 -quiet 0.2 -slow -csv FILE -svg FILE]
-#   scripts/bench.sh growth TIME [-growth 1000000]
+#   scripts/bench.sh growth TIME [-growth 1000000 -purge 400000 -rounds 3]
 #   scripts/bench.sh FOLDER TIME
 #
 # The first three compare with other programs, and print tables of ratios; TIME is

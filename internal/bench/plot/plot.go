@@ -20,7 +20,7 @@ const (
 )
 
 // The first is for what the others are compared with.
-var colours = []string{"#888888", "#0b6fb8", "#e08a00", "#c0392b", "#27864a", "#7d4fa0", "#7a5c3c", "#d6409f", "#16a0a0", "#444444"}
+var colours = []string{"#888888", "#0b6fb8", "#e08a00", "#c0392b", "#27864a", "#7d4fa0", "#7a5c3c", "#d6409f", "#16a0a0", "#444444", "#a3a300", "#f08080"}
 
 // Draw writes a plot of the lines over x, which like the values is positive.
 func Draw(out io.Writer, title, xName, yName string, x []float64, lines []Line) error {

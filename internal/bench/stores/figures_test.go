@@ -131,9 +131,9 @@ func (f *figures) printGoals(out io.Writer) {
 	least("postgres", "DBOS step", 256, 12, 8)
 	least("postgres", "River insert", 64, 4.5, 2)
 	least("postgres", "River insert", 256, 8, 5)
-	least("sqlite", "sqlite by hand", 1, 0.75, 0)
-	least("sqlite", "sqlite by hand", 64, 5, 0)
-	least("redis", "redis by hand", 64, 1.3, 0)
+	least("sqlite", "sqlite NoLane", 1, 0.75, 0)
+	least("sqlite", "sqlite NoLane", 64, 5, 0)
+	least("redis", "redis NoLane", 64, 1.3, 0)
 	if !*slow {
 		most := func(what, name string, c int, bound float64) {
 			goals = append(goals, ratio.Goal{What: fmt.Sprintf("postgres / floor, %s, c=%d", what, c), Bound: bound, AtMost: true,

@@ -21,6 +21,7 @@ var (
 	csvFile = flag.String("csv", "", "write all figures to this `file`")
 	svgFile = flag.String("svg", "", "draw actions a second to this `file`")
 	largest = flag.Int("growth", 1_000_000, "BenchmarkGrowth fills the store up to so many `rows`")
+	expired = flag.Int("purge", 400_000, "BenchmarkGrowth then has the outcomes of so many more `rows` dropped")
 )
 
 func TestMain(m *testing.M) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/effectonce/effectonce/internal/bench/ratio"
@@ -19,7 +20,9 @@ import (
 // BenchmarkGrowth fills package postgres by claims and reports like any others, and
 // measures at 1k, 10k, … rows: the WAL of 1,000 actions right after a checkpoint,
 // when the first touch of a page logs all of it; single actions; and questions
-// asked again.
+// asked again. The latter two are compared with those of a store of 1,000 rows beside
+// it, measured in turn. Then it has outcomes dropped (purge_test.go), and looks at
+// updates that touch no index (hot_test.go).
 //
 //	go test -run '^$' -bench Growth -benchtime 1x -timeout 0 ./stores -args -growth 1000000
 func BenchmarkGrowth(b *testing.B) {
@@ -27,45 +30,72 @@ func BenchmarkGrowth(b *testing.B) {
 	pool, _ := d.pool(b, connections)
 	s := newPostgres(b, pool, postgres.Options{})
 	t := ratio.Table{Head: []string{
-		"rows", "WAL B/action after a checkpoint, c=8", "action p50, ms, c=1", "replay p50, ms, c=1",
-		"B of disk a row", "rows/s while filling, c=256",
+		"rows", "WAL B/action after a checkpoint, c=8", "action p50, ms, c=1", "against 1,000 rows", "replay p50, ms, c=1",
+		"against 1,000 rows", "B of disk a row", "rows/s while filling, c=256",
 	}}
-	number := func(sql string) (n int64) {
-		require.NoError(b, pool.QueryRow(b.Context(), sql).Scan(&n))
-		return n
-	}
+	var firstWAL, lastWAL, action, replay float64
 	rows := 0
 	for size := 1000; size <= *largest; size *= 10 {
 		begin, add := time.Now(), size-rows
-		done, err := fill(b.Context(), s, 256, add)
+		done, err := fill(b.Context(), s, 256, add, request)
 		require.NoError(b, err)
 		filling := float64(add) / time.Since(begin).Seconds()
-		disk := number("SELECT pg_total_relation_size('effectonce.records') + pg_total_relation_size('effectonce.history')") / int64(size)
+		disk := number(b, pool, "SELECT pg_total_relation_size('effectonce.records') + pg_total_relation_size('effectonce.history')") / int64(size)
+		lastWAL = d.walAfterCheckpoint(b, pool, s)
+		if size == 1000 {
+			firstWAL = lastWAL
+		}
 
-		_, err = pool.Exec(b.Context(), "CHECKPOINT")
+		small := newPostgres(b, pool, postgres.Options{Schema: fmt.Sprintf("small_%d", size)})
+		few, err := fill(b.Context(), small, 256, 1000, request)
 		require.NoError(b, err)
-		before, err := d.wal(b.Context())
-		require.NoError(b, err)
-		_, err = fill(b.Context(), s, 8, 1000)
-		require.NoError(b, err)
-		after, err := d.wal(b.Context())
-		require.NoError(b, err)
-		single, err := measure(b.Context(), way{do: actionsOn(s)}, 1, window()/2)
-		require.NoError(b, err)
-		again, err := measure(b.Context(), way{do: askAgain(s, done)}, 1, window()/2)
-		require.NoError(b, err)
-		t.Add(fmt.Sprint(size), ratio.Figure(float64(after-before)/1000), ratio.Figure(single[p50]), ratio.Figure(again[p50]),
-			fmt.Sprint(disk), ratio.Figure(filling))
-		rows = int(number("SELECT count(*) FROM effectonce.records"))
+		f := &figures{}
+		ways := []way{
+			{name: "small action", do: actionsOn(small)}, {name: "action", do: actionsOn(s)},
+			{name: "small replay", do: askAgain(small, few)}, {name: "replay", do: askAgain(s, done)},
+		}
+		for round := range *rounds {
+			f.round(b, round, 1, ways)
+		}
+		action, replay = f.ratio(p50, "action", "small action", 1), f.ratio(p50, "replay", "small replay", 1)
+		t.Add(fmt.Sprint(size), ratio.Figure(lastWAL), ratio.Figure(ratio.Median(f.of("action", 1, p50))), ratio.Figure(action),
+			ratio.Figure(ratio.Median(f.of("replay", 1, p50))), ratio.Figure(replay), fmt.Sprint(disk), ratio.Figure(filling))
+		rows = int(number(b, pool, "SELECT count(*) FROM effectonce.records"))
 		fmt.Fprintf(os.Stderr, "%d rows\n", rows)
 	}
 	fmt.Printf("\n%s\n\n", machine())
 	t.Print(os.Stdout)
+	goals := []ratio.Goal{
+		{What: fmt.Sprintf("WAL of an action, %d rows / 1000 rows", *largest), Bound: 1.2, AtMost: true, Reached: lastWAL / firstWAL},
+		{What: fmt.Sprintf("p50 of an action, %d rows / 1000 rows", *largest), Bound: 1.3, AtMost: true, Reached: action},
+		{What: fmt.Sprintf("p50 of a replay, %d rows / 1000 rows", *largest), Bound: 1.3, AtMost: true, Reached: replay},
+	}
+	goals = append(goals, purge(b, s, *expired)...)
+	goals = append(goals, d.hot(b))
+	ratio.Goals(os.Stdout, goals)
 	b.ReportMetric(0, "ns/op") // means nothing here
 }
 
+func number(tb testing.TB, pool *pgxpool.Pool, sql string) (n int64) {
+	require.NoError(tb, pool.QueryRow(tb.Context(), sql).Scan(&n))
+	return n
+}
+
+// walAfterCheckpoint is what an action writes when every page is touched first.
+func (d *database) walAfterCheckpoint(tb testing.TB, pool *pgxpool.Pool, s store.Store) float64 {
+	_, err := pool.Exec(tb.Context(), "CHECKPOINT")
+	require.NoError(tb, err)
+	before, err := d.wal(tb.Context())
+	require.NoError(tb, err)
+	_, err = fill(tb.Context(), s, 8, 1000, request)
+	require.NoError(tb, err)
+	after, err := d.wal(tb.Context())
+	require.NoError(tb, err)
+	return float64(after-before) / 1000
+}
+
 // fill does n actions, and returns about a thousand of them.
-func fill(ctx context.Context, s store.Store, callers, n int) (some []store.Request, _ error) {
+func fill(ctx context.Context, s store.Store, callers, n int, request func() store.Request) (some []store.Request, _ error) {
 	var begun atomic.Int64
 	var mu sync.Mutex
 	var problem error

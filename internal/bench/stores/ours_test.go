@@ -25,13 +25,15 @@ import (
 
 var result = make([]byte, 120)
 
+const worker = "12345@worker-6f7c@support"
+
 // request is one as a worker makes it: with everything that is kept to be read by
 // people, and an ID of the run that begins with the time, as Temporal's do.
 func request() store.Request {
 	q := store.Request{
 		Token: store.NewToken(), Namespace: "default", ScopeKind: "run", Tenant: "acme", Operation: "Refund", Attempt: 1,
 		Fields: make([]byte, 40),
-		Lease:  time.Hour, Remaining: time.Hour, Retention: 30 * 24 * time.Hour, Who: "12345@worker-6f7c@support",
+		Lease:  time.Hour, Remaining: time.Hour, Retention: 30 * 24 * time.Hour, Who: worker,
 	}
 	for _, b := range [][]byte{q.Root[:], q.Key[:], q.Fingerprint[:], q.Scheduled[:]} {
 		rand.Read(b)
@@ -49,8 +51,12 @@ func claimAndComplete(ctx context.Context, s store.Store, q store.Request) error
 	if err != nil {
 		return err
 	}
-	_, err = s.Report(ctx, r.Claim(), store.Change{
-		Verb: store.Complete, Outcome: &store.Outcome{Format: "payload", Data: result}, Who: q.Who,
+	return report(ctx, s, r)
+}
+
+func report(ctx context.Context, s store.Store, r store.Record) error {
+	_, err := s.Report(ctx, r.Claim(), store.Change{
+		Verb: store.Complete, Outcome: &store.Outcome{Format: "payload", Data: result}, Who: worker,
 	})
 	return err
 }
@@ -88,7 +94,7 @@ func (d *database) alone(tb testing.TB) way {
 func (d *database) replay(tb testing.TB) (read, replay way) {
 	pool, trips := d.pool(tb, connections)
 	s := newPostgres(tb, pool, postgres.Options{Schema: "replay"})
-	done, err := fill(tb.Context(), s, 64, 1000)
+	done, err := fill(tb.Context(), s, 64, 1000, request)
 	require.NoError(tb, err)
 	raw, rawTrips := d.pool(tb, connections)
 	read = way{name: "SELECT", server: d.server, trips: rawTrips, do: each(func(ctx context.Context) error {
@@ -114,22 +120,46 @@ func askAgain(s store.Store, done []store.Request) func(context.Context, *turn) 
 	})
 }
 
-func sqliteGrouped(tb testing.TB) way {
-	s, err := sqlite.Open(tb.Context(), filepath.Join(tb.TempDir(), "records.db"), sqlite.Options{})
+func newSQLite(tb testing.TB, opts sqlite.Options) *sqlite.Store {
+	s, err := sqlite.Open(tb.Context(), filepath.Join(tb.TempDir(), "records.db"), opts)
 	require.NoError(tb, err)
 	tb.Cleanup(func() { _ = s.Close() })
-	return way{name: "sqlite", does: "package sqlite: goroutines share commits", do: actionsOn(s)}
+	return s
 }
 
-func redisStore(tb testing.TB) way {
+func sqliteGrouped(tb testing.TB) way {
+	return way{
+		name: "sqlite", does: "package sqlite, as it is by default: goroutines share commits",
+		do: actionsOn(newSQLite(tb, sqlite.Options{})),
+	}
+}
+
+func sqliteAlone(tb testing.TB) way {
+	return way{
+		name: "sqlite NoLane", does: "package sqlite with NoLane: each claim and report is a commit",
+		do: actionsOn(newSQLite(tb, sqlite.Options{NoLane: true})),
+	}
+}
+
+func newRedisWay(tb testing.TB, w way, opts redis.Options) way {
 	client, server := newRedis(tb)
-	s, err := redis.New(tb.Context(), client, redis.Options{})
+	s, err := redis.New(tb.Context(), client, opts)
 	require.NoError(tb, err)
 	tb.Cleanup(func() { _ = s.Close() })
-	return way{
-		name: "redis", does: "package redis: goroutines share round trips; append-only file, fsync always",
-		do: actionsOn(s), server: server,
-	}
+	w.do, w.server = actionsOn(s), server
+	return w
+}
+
+func redisLane(tb testing.TB) way {
+	return newRedisWay(tb, way{
+		name: "redis", does: "package redis, as it is by default: goroutines share round trips; append-only file, fsync always",
+	}, redis.Options{})
+}
+
+func redisAlone(tb testing.TB) way {
+	return newRedisWay(tb, way{
+		name: "redis NoLane", does: "package redis with NoLane: each claim and report is a round trip, with a pool of 32; append-only file, fsync always",
+	}, redis.Options{NoLane: true})
 }
 
 // newRedis connects to a private server, and has it flush every write to the disk

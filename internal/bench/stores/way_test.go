@@ -129,7 +129,7 @@ func open(tb testing.TB, all []func(testing.TB) way) (ways []way) {
 func all(d *database) []func(testing.TB) way {
 	return []func(testing.TB) way{
 		d.floor, d.naive, d.alone, d.lane, d.dbos, d.river,
-		sqliteNaive, sqliteGrouped, redisNaive, redisStore,
+		sqliteNaive, sqliteAlone, sqliteGrouped, redisNaive, redisAlone, redisLane,
 	}
 }
 
