@@ -9,7 +9,8 @@
 //
 // [Text] does the same for JSON text, [Decode] reads text into a Go type without
 // losing anything, [Fields.Split] separates what identifies an argument list from
-// what must only not change, and [Check] tells what to know about a type.
+// what must only not change, and [Check] tells what to know about a type. Package
+// canontest guards the keys of your own actions with a golden file.
 //
 // # Promises
 //

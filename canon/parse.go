@@ -86,6 +86,13 @@ func (p *parser) literal(i int, word string) (end int, canonical bool, err error
 }
 
 func (p *parser) number(i int) (end int, canonical bool, err error) {
+	// Most are integers of a few digits, and are seen to be canonical at one glance.
+	if n := digitPrefix(word(p.src, i)); 0 < n && n < 8 && (p.src[i] != '0' || n == 1) {
+		if c := at(p.src, i+n); c != '.' && c|0x20 != 'e' {
+			p.leaf(verbatim, i, i+n)
+			return i + n, true, nil
+		}
+	}
 	n, ok := scanNumber(p.src, i)
 	if !ok {
 		return i, false, syntax(i, "malformed number")

@@ -37,6 +37,16 @@ func lastWord(src []byte, i int) uint64 {
 // backslash.
 func plainPrefix(w uint64) int { return bits.TrailingZeros64(special(w)) / 8 }
 
+// special sets the high bit of the lowest byte of w that is not plain, and no bit
+// below it.
+//
+// Two is flipped to bring the quote, 0x22, down to the control characters: then
+// these, and no others, are below 0x21. Borrows disturb only the bytes above the
+// lowest special one.
+func special(w uint64) uint64 {
+	return (w | ((w ^ 2*ones) - 0x21*ones) | ((w ^ '\\'*ones) - ones)) & (0x80 * ones)
+}
+
 // isPlain reports whether all of s is plain. Its last word overlaps the one before.
 func isPlain(s []byte) bool {
 	switch n := len(s); {
@@ -54,16 +64,6 @@ func isPlain(s []byte) bool {
 		return special(uint64(s[0])|uint64(s[n/2])<<8|uint64(s[n-1])<<16|0x2020202020<<24) == 0
 	}
 	return true
-}
-
-// special sets the high bit of the lowest byte of w that is not plain, and no bit
-// below it.
-//
-// Two is flipped to bring the quote, 0x22, down to the control characters: then
-// these, and no others, are below 0x21. Borrows disturb only the bytes above the
-// lowest special one.
-func special(w uint64) uint64 {
-	return (w | ((w ^ 2*ones) - 0x21*ones) | ((w ^ '\\'*ones) - ones)) & (0x80 * ones)
 }
 
 // digitPrefix returns how many bytes of w, from the lowest on, are decimal digits.
