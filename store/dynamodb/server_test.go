@@ -164,6 +164,9 @@ func drop(t testing.TB, name string) {
 // open returns a store in a table that is there.
 func open(t testing.TB, client *driver.Client, opts dynamodb.Options) *dynamodb.Store {
 	t.Helper()
+	if opts.Timeout == 0 {
+		opts.Timeout = time.Minute // the suite lets hundreds ask dynalite at once
+	}
 	s, err := dynamodb.New(t.Context(), client, opts)
 	if err != nil {
 		t.Fatal(err)

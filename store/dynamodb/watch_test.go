@@ -1,12 +1,15 @@
 package dynamodb_test
 
 import (
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/effectonce/effectonce/store"
+	"github.com/effectonce/effectonce/store/dynamodb"
 	"github.com/effectonce/effectonce/store/storetest"
 )
 
@@ -88,4 +91,60 @@ func TestOverrideIsLaterThanWhatItReplaces(t *testing.T) {
 	c.Override, c.Who = true, "bob"
 	_, err = ahead.Amend(t.Context(), seen, c)
 	require.ErrorIs(t, err, store.ErrConflict)
+}
+
+// Processes share nothing but the table: of all who claim, take over and report, one
+// is at work at a time.
+func TestOneOfManyProcessesOwnsAClaim(t *testing.T) {
+	t.Parallel()
+	name := table(t)
+	var all []*dynamodb.Store
+	for range 4 {
+		all = append(all, open(t, connect(t), dynamodb.Options{Table: name}))
+	}
+	q := request()
+	var atWork, runs atomic.Int64
+	var over sync.WaitGroup
+	for i := range 16 {
+		over.Go(func() {
+			s, mine := all[i%len(all)], again(q)
+			for {
+				r, err := s.Claim(t.Context(), mine)
+				if err == nil && r.State == store.Unknown {
+					if r, err = s.TakeOver(t.Context(), mine, r); err != nil {
+						continue // another was faster
+					}
+				}
+				switch {
+				case err != nil:
+					t.Errorf("Claim: %v", err)
+					return
+				case r.Done():
+					return
+				case r.Token != mine.Token || r.State != store.InFlight:
+					continue
+				}
+				if n := atWork.Add(1); n != 1 {
+					t.Errorf("%d are at work", n)
+				}
+				c := store.Change{Verb: store.Release}
+				switch runs.Add(1) {
+				case 10:
+					c = done("x")
+				case 3, 6:
+					c.Verb = store.MarkUnknown
+				}
+				atWork.Add(-1)
+				if _, err := s.Report(t.Context(), r.Claim(), c); err != nil {
+					t.Errorf("%s: %v", c.Verb, err)
+				}
+				mine.Token = store.NewToken()
+			}
+		})
+	}
+	over.Wait()
+	r, err := all[0].Get(t.Context(), q.Ref)
+	require.NoError(t, err)
+	require.EqualValues(t, 10, r.Fence)
+	require.EqualValues(t, 10, runs.Load())
 }

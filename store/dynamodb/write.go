@@ -61,8 +61,10 @@ func (s *Store) swap(ctx context.Context, prev row, next store.Record, verb stor
 	if err := wrote.item.fits(); err != nil {
 		return row{}, false, err
 	}
-	// Known before it is there: who reads it in the meantime must count from the same moment.
-	s.watched.put(wrote.version, next.Now)
+	if !wrote.Done() {
+		// Known before it is there: who reads it in the meantime must count from the same moment.
+		s.watched.put(wrote.version, next.Now)
+	}
 	_, err = s.client.UpdateItem(ctx, s.update(prev, wrote))
 	if _, refused := errors.AsType[*types.ConditionalCheckFailedException](err); refused {
 		if now, err = s.find(ctx, next.Key); err == nil && now.version != wrote.version && !now.wrote(wrote.version) {

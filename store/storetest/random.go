@@ -11,9 +11,9 @@ var randomTests = []test{
 		c, injected := e.Store.(Advancer)
 		runs, failed := 0, false
 		rapid.Check(e.T, func(rt *rapid.T) {
-			// A store on a disk is slow; its runs are fewer, unless a failure is
-			// being made smaller.
-			if runs++; runs > 25 && !injected && !failed {
+			// A store on a disk or behind a network is slow; its runs are fewer, unless
+			// a failure is being made smaller.
+			if runs++; runs > 25 && (!injected || e.peer != nil) && !failed {
 				return
 			}
 			whole := false
