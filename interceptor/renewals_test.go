@@ -3,6 +3,7 @@ package interceptor
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,14 +18,23 @@ import (
 // renewing answers renewals and remembers them.
 type renewing struct {
 	store.Store
+	mu    sync.Mutex
 	calls [][]store.Claim
 	gone  []store.Claim
 	err   error
 }
 
 func (s *renewing) Renew(_ context.Context, _ time.Duration, held []store.Claim) ([]store.Claim, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.calls = append(s.calls, held)
 	return s.gone, s.err
+}
+
+func (s *renewing) say(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
 }
 
 func holds(n byte, lost context.CancelCauseFunc) *holding {
@@ -73,7 +83,7 @@ func TestRenewals_OnlyWhatTheStoreCallsGoneIsLost(t *testing.T) {
 		time.Sleep(1500 * time.Millisecond)
 		synctest.Wait()
 		require.NoError(t, losing.Err(), "an error is not a loss")
-		s.err = nil
+		s.say(nil)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		require.ErrorIs(t, context.Cause(losing), effectonce.ErrLeaseLost)
