@@ -12,9 +12,12 @@
 // may sweep or expire records of that store while the suite runs.
 //
 // Optional powers are found by asking the store: [store.Lister], [store.Historian],
-// [store.Janitor], and [Advancer] for a store whose clock is injected; such a store
-// must be a new one for every subtest. Any other store is tested by its real clock,
-// with leases of a few milliseconds and by asking the store what time it is.
+// [store.Janitor], [store.Pruner], and [Advancer] for a store whose clock is injected;
+// such a store must be a new one for every subtest. Any other store is tested by its
+// real clock, with leases of a few milliseconds and by asking the store what time it is.
+//
+// What a store does not promise, or keeps in another way, an [Option] says: then other
+// tests run, and none is skipped.
 //
 // Run with -race. -short makes the random tests shorter.
 package storetest
