@@ -76,6 +76,19 @@ func (a *address) take(own []string, query string) (others string, err error) {
 	return strings.Join(kept, "&"), nil
 }
 
+// yes returns the value of one of our own parameters that is true or false.
+func (a *address) yes(parameter string, otherwise bool) (bool, error) {
+	switch a.own[parameter] {
+	case "":
+		return otherwise, nil
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, fmt.Errorf("%w: %s: %s must be true or false", ErrSyntax, a.name, parameter)
+}
+
 // refused is what the driver says about a URL, without the URL: the driver's own
 // error carries it in full.
 func (a *address) refused(err error) error {

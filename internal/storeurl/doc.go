@@ -12,6 +12,7 @@
 //	sqlite:///var/lib/app/records.db    a file, absolute
 //	postgres://user:password@host/db    PostgreSQL; postgresql:// is the same
 //	postgres://…/db?schema=payments     its tables in another schema than "effectonce"
+//	postgres://…/db?notify=false        behind a pooler, and with …&default_query_exec_mode=exec
 //	postgres://…/db?portable=true       for distributed engines: postgres.Options.Portable
 //	redis://user:password@host/0        Redis, one server; rediss:// is the same with TLS
 //	redis://…/0?prefix=payments         its keys under another prefix than "effectonce"

@@ -12,7 +12,7 @@ import (
 )
 
 func openPostgres(ctx context.Context, scheme, rest string, opts Options) (*Opened, error) {
-	a, err := parseAddress(scheme, rest, "schema", "portable")
+	a, err := parseAddress(scheme, rest, "schema", "portable", "notify")
 	if err != nil {
 		return nil, err
 	}
@@ -43,16 +43,14 @@ func openPostgres(ctx context.Context, scheme, rest string, opts Options) (*Open
 	}}, nil
 }
 
-func postgresOptions(a address) (postgres.Options, error) {
-	options := postgres.Options{Schema: a.own["schema"]}
-	switch value := a.own["portable"]; value {
-	case "", "false":
-	case "true":
-		options.Portable = true
-	default:
-		return options, fmt.Errorf("%w: %s: portable must be true or false", ErrSyntax, a.name)
+func postgresOptions(a address) (options postgres.Options, err error) {
+	options.Schema = a.own["schema"]
+	if options.Portable, err = a.yes("portable", false); err != nil {
+		return options, err
 	}
-	return options, nil
+	notify, err := a.yes("notify", true)
+	options.NoNotify = !notify
+	return options, err
 }
 
 func connect(ctx context.Context, a address, opts Options) (*pgxpool.Pool, error) {

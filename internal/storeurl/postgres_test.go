@@ -81,6 +81,7 @@ func TestPostgresPortable(t *testing.T) {
 	use(t, with(url, "portable=false"), name+"?portable=false", storeurl.Options{Existing: true})
 	refused(t, with(url, "portable=true"), storeurl.Options{}, postgres.ErrPortable, "?portable=true, or without")
 	refused(t, with(url, "portable=yes"), storeurl.Options{}, storeurl.ErrSyntax, "true or false")
+	refused(t, with(url, "notify=no"), storeurl.Options{}, storeurl.ErrSyntax, "notify must be true or false")
 	refused(t, with(url, "portable=true&portable=true"), storeurl.Options{}, storeurl.ErrSyntax, "once")
 }
 
@@ -116,7 +117,7 @@ func TestPostgresThroughAPooler(t *testing.T) {
 	url, name := database(t)
 	use(t, url, name, storeurl.Options{})
 	through := services.PgBouncer(t, url)
-	opened := open(t, with(through, "default_query_exec_mode=exec"), storeurl.Options{})
+	opened := open(t, with(through, "notify=false&default_query_exec_mode=exec"), storeurl.Options{})
 	if _, err := opened.Store.Get(t.Context(), request(t).Ref); err != nil && !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}

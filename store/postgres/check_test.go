@@ -59,6 +59,15 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestVersionsOfTablesAndProgram(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, postgres.Compare(2, 2))
+	require.ErrorIs(t, postgres.Compare(0, 2), postgres.ErrNotMigrated)
+	require.ErrorIs(t, postgres.Compare(1, 2), postgres.ErrNotMigrated)
+	require.ErrorContains(t, postgres.Compare(1, 2), "it has version 1, this program needs 2")
+	require.ErrorIs(t, postgres.Compare(3, 2), postgres.ErrNewerSchema)
+}
+
 // Two modes on one schema would be two sets of records that know nothing of each other.
 func TestModesAreNotMixed(t *testing.T) {
 	t.Parallel()

@@ -69,11 +69,11 @@
 // # Poolers
 //
 // Nothing is kept in a session of the pool: no settings, prepared statements or session
-// locks. Notifications come over a connection outside it, which a pooler cannot serve:
-// set [Options.NoNotify] behind one. So a pooler in transaction mode may be in between (tested with PgBouncer
-// 1.18; one in statement mode may not, because claims of many share transactions). Only
-// pgx itself, in the mode that it has by default, keeps prepared statements, and fails
-// there (42P05, 26000). Set the pool's query mode:
+// locks. So a pooler in transaction mode may be in between (tested with PgBouncer 1.18;
+// one in statement mode may not, because claims of many share transactions), with two
+// things said. Notifications need a connection that stays the same: set
+// [Options.NoNotify]. And pgx itself keeps prepared statements, in the mode that it has
+// by default, and fails there (42P05, 26000): set the pool's query mode.
 //
 //	exec              works; for poolers, this one      pgx.QueryExecModeExec, or …?default_query_exec_mode=exec
 //	cache_describe    works until a migration changes a column that is in use

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -69,6 +70,40 @@ func TestPortableCommitTxAfterARenewal(t *testing.T) {
 	var refused *pgconn.PgError
 	require.ErrorAs(t, renewed(pgx.Serializable), &refused)
 	require.Equal(t, "40001", refused.Code)
+	require.Equal(t, 1, l.rows())
+}
+
+// reading does something between the reading of the record and its writing.
+type reading struct {
+	pgx.Tx
+	after func()
+}
+
+func (r *reading) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
+	after := r.after
+	r.after = func() {}
+	after()
+	return r.Tx.SendBatch(ctx, b)
+}
+
+// A renewal or a take-over may come at the last moment.
+func TestPortableCommitTxOfARecordThatChangesUnderIt(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t, portable)
+	held := claim(t, l, request()).Claim()
+	require.NoError(t, l.commit(held, &reading{l.post(pgx.TxOptions{}), func() {
+		_, err := l.Renew(t.Context(), time.Hour, []store.Claim{held})
+		require.NoError(t, err)
+	}}))
+	require.Equal(t, []store.Verb{store.Claimed, store.Complete}, story(t, l, held.Ref))
+
+	q := request()
+	held = claim(t, l, q).Claim()
+	require.ErrorIs(t, l.commit(held, &reading{l.post(pgx.TxOptions{}), func() {
+		_, err := l.TakeOver(t.Context(), again(q), report(t, l, held, store.Change{Verb: store.MarkUnknown}))
+		require.NoError(t, err)
+	}}), store.ErrLeaseLost)
+	require.Equal(t, []store.Verb{store.Claimed, store.MarkUnknown, store.TookOver}, story(t, l, q.Ref))
 	require.Equal(t, 1, l.rows())
 }
 

@@ -16,3 +16,6 @@ func PortableStatements(schema string) []string {
 		beginSQL, commitSQL, rollbackSQL, tablesSQL, versionSQL(opts),
 	}, slices.Sorted(maps.Values(p.due))...)
 }
+
+// Compare says what becomes of tables of one version and a program of another.
+var Compare = compare

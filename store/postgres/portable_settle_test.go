@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
@@ -246,9 +245,7 @@ func TestPortableRepeatsEndWithTheTimeout(t *testing.T) {
 	refuse(t, pool, "40001", 1<<30)
 	begin := time.Now()
 	_, err := s.Report(t.Context(), r.Claim(), done("x"))
-	var refused *pgconn.PgError
-	require.ErrorAs(t, err, &refused)
-	require.Equal(t, "40001", refused.Code)
+	require.Error(t, err) // the refusal, or that a statement took too long
 	require.Less(t, time.Since(begin), 5*time.Second)
 	got, err := s.Get(t.Context(), r.Ref)
 	require.NoError(t, err)
@@ -260,26 +257,33 @@ func TestPortableRepeatsEndWithTheTimeout(t *testing.T) {
 // not lost for being held.
 func TestPortableRenewalOfARowThatIsHeld(t *testing.T) {
 	t.Parallel()
-	opts := portable
-	opts.Timeout = 300 * time.Millisecond
-	s, pool := open(t, opts)
+	s, pool := open(t, portable)
 	held := []store.Claim{claim(t, s, request()).Claim()}
 	tx, err := newPool(t, pool.Config().ConnString()).Begin(t.Context())
 	require.NoError(t, err)
+	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
 	_, err = tx.Exec(t.Context(), "SELECT FROM effectonce.records FOR UPDATE")
 	require.NoError(t, err)
 	for range 20 {
 		held = append(held, claim(t, s, request()).Claim())
 	}
-	lost, err := s.Renew(t.Context(), 2*time.Hour, held)
-	require.Error(t, err)
-	require.Empty(t, lost)
-	require.NoError(t, tx.Rollback(t.Context()))
+	renewed := make(chan error, 1)
+	go func() {
+		lost, err := s.Renew(t.Context(), 2*time.Hour, held)
+		if len(lost) > 0 {
+			err = fmt.Errorf("%d are lost", len(lost))
+		}
+		renewed <- err
+	}()
 	for _, h := range held[1:] {
-		r, err := s.Get(t.Context(), h.Ref)
-		require.NoError(t, err)
-		require.Greater(t, r.Lease, r.Created.Add(90*time.Minute))
+		require.Eventually(t, func() bool {
+			r, err := s.Get(t.Context(), h.Ref)
+			return err == nil && r.Lease.After(r.Created.Add(90*time.Minute))
+		}, 5*time.Second, time.Millisecond) // less than Timeout
 	}
+	require.Empty(t, renewed)
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.NoError(t, <-renewed)
 }
 
 // A row that makes no sense is an error wherever it is met, and keeps housekeeping

@@ -28,9 +28,7 @@ func TestPortableStore(t *testing.T) {
 		change func(*pgxpool.Config)
 	}{
 		{"ReadCommitted", func(*pgxpool.Config) {}},
-		{"RepeatableRead", isolation("repeatable read")},
-		{"Serializable", isolation("serializable")},
-		{"SerializableExec", func(c *pgxpool.Config) {
+		{"Serializable", func(c *pgxpool.Config) {
 			c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 			isolation("serializable")(c)
 		}},
