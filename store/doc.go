@@ -21,8 +21,9 @@
 //
 // # Promises
 //
-// Of all who claim a record, one owns it at a time. A record is never deleted;
-// its fence never falls. An owner's report is accepted while nobody took over,
+// Of all who claim a record, one owns it at a time. A record is never deleted by a
+// method of [Store], nor by housekeeping, and its fence never falls; only [Pruner]
+// deletes, when it is told to, and then all begins anew. An owner's report is accepted while nobody took over,
 // also when its lease is over: a late success is a success. Once somebody took
 // over, it is refused. Unknown is never written over anything but a claim whose
 // lease is over, or the writer's own. Completed and failed are left only by

@@ -192,3 +192,29 @@ type Janitor interface {
 	// Expire drops outcomes whose retention is over. Rows stay.
 	Expire(ctx context.Context, limit int) (int, error)
 }
+
+// Pruner is an optional power of a Store: deleting what nobody can ask for any more.
+type Pruner interface {
+	// Prune deletes records with their history, for good, and returns how many: of those
+	// that p selects, which are finished and belong to a run, at most p.Limit. It is safe
+	// beside everything else, and passes over what somebody is just writing. Nothing but
+	// this call deletes a record. After an error more may be gone than it counted;
+	// repeating the call is safe.
+	//
+	// A record that is gone is an action that was never asked for: whoever asks for it
+	// again has it done again, from fence 1 and generation 1.
+	Prune(ctx context.Context, p Prune) (int, error)
+}
+
+// Prune selects records to delete: only completed and failed ones, and only those with
+// a root. Scopes that outlive runs have none, and their records are never deleted.
+type Prune struct {
+	// Kinds are the kinds of scope whose records may go. Required.
+	Kinds []string
+	// Age is how long ago a record must have finished at least, by the store's clock.
+	// It must be positive, and longer than anybody can still ask: a run that lives, or
+	// that its server still keeps, can be reset to its beginning.
+	Age time.Duration
+	// Limit is how many records go at most; must be positive.
+	Limit int
+}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -82,4 +83,15 @@ func (c Change) validate() error {
 		return fmt.Errorf("%w: Settle must not be negative, got %s", ErrInvalid, c.Settle)
 	}
 	return nil
+}
+
+// Validate checks what is to be deleted. What is left out must not mean "everything".
+func (p Prune) Validate() error {
+	switch {
+	case len(p.Kinds) == 0 || slices.Contains(p.Kinds, ""):
+		return fmt.Errorf("%w: Kinds must name kinds of scope, got %q", ErrInvalid, p.Kinds)
+	case p.Age <= 0:
+		return fmt.Errorf("%w: Age must be positive, got %s", ErrInvalid, p.Age)
+	}
+	return ValidateLimit(p.Limit)
 }

@@ -7,7 +7,7 @@
 //
 // It keeps every promise of package store except the one that matters most: a
 // process that ends takes its records with it. Use it for tests, and for trying
-// things out. It never deletes a record, so its size is that of all actions ever
+// things out. Only Prune deletes records, so its size is that of all actions ever
 // asked for; outcomes go when their retention is over and Expire is called.
 //
 // Given the same calls and the same clock it always answers the same.

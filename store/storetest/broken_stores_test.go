@@ -133,6 +133,34 @@ func brokenStores() map[string]func(*broken) {
 			b.history = func(h []store.Entry) []store.Entry { slices.Reverse(h); return h }
 		},
 		"miscounts what it swept": func(b *broken) { b.tidied = func(n *int) { *n = min(*n, 1) } },
+		"prunes what outlives runs": func(b *broken) {
+			b.prunes = func(p store.Prune, r store.Record) bool { r.Root[0] |= 1; return p.Matches(r) }
+		},
+		"prunes every kind": func(b *broken) {
+			b.prunes = func(p store.Prune, r store.Record) bool { p.Kinds = []string{r.ScopeKind}; return p.Matches(r) }
+		},
+		"prunes what is young": func(b *broken) { b.prune = func(p *store.Prune) { p.Age = min(p.Age, 1) } },
+		"prunes as much as it likes": func(b *broken) {
+			b.prune = func(p *store.Prune) { p.Limit *= 1000 }
+		},
+		"prunes without being told what": func(b *broken) {
+			b.prune = func(p *store.Prune) { p.Kinds = append(p.Kinds, "more") }
+		},
+		"keeps the history of what it pruned": func(b *broken) {
+			told := map[store.Ref][]store.Entry{}
+			b.history = func(h []store.Entry) []store.Entry {
+				if len(h) == 0 {
+					return h
+				}
+				b.mu.Lock()
+				defer b.mu.Unlock()
+				if before := told[h[0].Ref]; len(before) > 0 && before[0].Token != h[0].Token {
+					return append(before, h...)
+				}
+				told[h[0].Ref] = h
+				return h
+			}
+		},
 		"gives all it has, whatever the limit": func(b *broken) {
 			b.filter = func(f *store.Filter) { f.Limit = store.MaxLimit }
 		},
@@ -156,6 +184,13 @@ func brokenStores() map[string]func(*broken) {
 					zero[store.Entry](name)(&h[i])
 				}
 				return h
+			}
+		}
+	}
+	for _, state := range []store.State{store.InFlight, store.Pending, store.Free, store.Unknown} {
+		all["prunes what is "+string(state)] = func(b *broken) {
+			b.prunes = func(p store.Prune, r store.Record) bool {
+				return r.State == state && slices.Contains(p.Kinds, r.ScopeKind) && r.Root != [16]byte{}
 			}
 		}
 	}

@@ -86,6 +86,9 @@ type broken struct {
 	filter   func(f *store.Filter)
 	history  func(h []store.Entry) []store.Entry
 	tidied   func(n *int)
+	prune    func(p *store.Prune)
+	prunes   func(p store.Prune, r store.Record) bool // and more than it should
+	gone     map[store.Ref]bool
 }
 
 func (b *broken) now(ref store.Ref) (r store.Record) {
@@ -148,6 +151,12 @@ func (b *broken) Amend(ctx context.Context, seen store.Record, c store.Change) (
 }
 
 func (b *broken) Get(ctx context.Context, ref store.Ref) (store.Record, error) {
+	b.mu.Lock()
+	gone := b.gone[ref]
+	b.mu.Unlock()
+	if gone {
+		return store.Record{}, store.ErrNotFound
+	}
 	r, err := b.Store.Get(ctx, ref)
 	return b.give(r), err
 }
@@ -179,6 +188,25 @@ func (b *broken) tidy(n int, err error) (int, error) {
 		b.tidied(&n)
 	}
 	return n, err
+}
+
+func (b *broken) Prune(ctx context.Context, p store.Prune) (int, error) {
+	if b.prune != nil {
+		b.prune(&p)
+	}
+	if b.prunes != nil {
+		all, err := b.Store.List(ctx, store.Filter{Limit: store.MaxLimit})
+		if err != nil {
+			return 0, err
+		}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.gone = map[store.Ref]bool{}
+		for _, r := range all {
+			b.gone[r.Ref] = b.prunes(p, r)
+		}
+	}
+	return b.Store.Prune(ctx, p)
 }
 
 // fields are the fields of a struct that a store can forget one by one.

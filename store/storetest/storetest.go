@@ -57,7 +57,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store, opts ...Option) {
 			{"Report", reportTests}, {"Renew", renewTests}, {"TakeOver", takeOverTests},
 			{"Settle", settleTests}, {"Amend", amendTests}, {"Generation", generationTests},
 			{"Record", recordTests}, {"Invalid", invalidTests}, {"Cancel", cancelTests},
-			{"Race", raceTests}, {"History", historyTests}, {"List", listTests}, {"Watch", watchTests}, {"Random", randomTests},
+			{"Race", raceTests}, {"History", historyTests}, {"List", listTests}, {"Watch", watchTests}, {"Prune", pruneTests}, {"Random", randomTests},
 		} {
 			t.Run(group.name, func(t *testing.T) {
 				t.Parallel()
