@@ -19,6 +19,7 @@ type plain struct {
 	get, scheduled, claim, update, log, logged, renew string
 	lookup, list, history                             string
 	due                                               map[store.Verb]string
+	prunable, prune, forget                           string
 }
 
 // What is sent besides: these, and versionSQL and tablesSQL; Migrate sends its own.
@@ -106,6 +107,7 @@ func newPlain(schema string) plain {
 		get: sql(plainGetSQL), scheduled: sql(plainScheduledSQL), claim: sql(plainClaimSQL),
 		update: sql(plainUpdateSQL), log: sql(plainLogSQL), logged: sql(plainLoggedSQL), renew: sql(plainRenewSQL),
 		lookup: sql(plainLookupSQL), list: sql(plainListSQL), history: sql(plainHistorySQL),
-		due: map[store.Verb]string{store.Swept: sql(plainOverdueSQL), store.Expired: sql(plainExpiredSQL)},
+		due:      map[store.Verb]string{store.Swept: sql(plainOverdueSQL), store.Expired: sql(plainExpiredSQL)},
+		prunable: sql(plainPrunableSQL), prune: sql(plainPruneSQL), forget: sql(plainForgetSQL),
 	}
 }

@@ -13,6 +13,7 @@ func PortableStatements(schema string) []string {
 	p := newPlain(opts.Schema)
 	return append([]string{
 		p.get, p.scheduled, p.claim, p.update, p.log, p.logged, p.renew, p.lookup, p.list, p.history,
+		p.prunable, p.prune, p.forget,
 		beginSQL, commitSQL, rollbackSQL, tablesSQL, versionSQL(opts),
 	}, slices.Sorted(maps.Values(p.due))...)
 }

@@ -21,6 +21,7 @@ type statements struct {
 	seenAll                         string
 	lookup, list, teller, history   string
 	sweep, swept, sweptTill, expire string
+	prune, pruneTill                string
 }
 
 // columns are what [row.scan] reads: everything but the outcome, then the outcome.
@@ -65,6 +66,7 @@ func newStatements(schema string) statements {
 		claimAll: sql(claimAllSQL), endAll: sql(endAllSQL), reportAll: sql(reportAllSQL), seenAll: sql(seenAllSQL),
 		lookup: sql(lookupSQL), list: sql(listSQL), teller: sql(tellerSQL), history: sql(historySQL),
 		sweep: sql(sweepSQL), swept: sql(sweptSQL), sweptTill: sql(sweptTillSQL), expire: sql(expireSQL),
+		prune: sql(pruneSQL), pruneTill: sql(pruneTillSQL),
 	}
 	for verb, state := range ends {
 		t.report[verb] = sql(strings.ReplaceAll(endSQL, "{state}", string(state)))
