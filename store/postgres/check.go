@@ -32,7 +32,8 @@ var (
 // [New] does not ask, and the store's calls find out only what keeps them from working.
 // It needs the right to read the table of versions, which the other calls do not.
 func (s *Store) Check(ctx context.Context) error {
-	if err := check(ctx, s.pool, s.opts); err != nil {
+	_, err := reading(ctx, s, func() (none struct{}, err error) { return none, check(ctx, s.pool, s.opts) })
+	if err != nil {
 		return fmt.Errorf("check schema %q: %w", s.opts.Schema, err)
 	}
 	return nil

@@ -21,7 +21,7 @@ FROM {history} WHERE root = $1 AND key = $2 ORDER BY version`
 
 // History implements [store.Historian].
 func (s *Store) History(ctx context.Context, ref store.Ref) ([]store.Entry, error) {
-	entries, err := s.entries(ctx, ref)
+	entries, err := reading(ctx, s, func() ([]store.Entry, error) { return s.entries(ctx, ref) })
 	return entries, failed("history of", ref.Key, err)
 }
 

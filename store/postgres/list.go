@@ -60,11 +60,13 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]store.Record, error
 }
 
 func (s *Store) query(ctx context.Context, sql string, args ...any) ([]store.Record, error) {
-	rows, err := s.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	found, err := read(rows)
+	found, err := reading(ctx, s, func() ([]row, error) {
+		rows, err := s.pool.Query(ctx, sql, args...)
+		if err != nil {
+			return nil, err
+		}
+		return read(rows)
+	})
 	if err != nil {
 		return nil, err
 	}

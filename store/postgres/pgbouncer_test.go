@@ -17,8 +17,9 @@ import (
 	"github.com/effectonce/effectonce/store/storetest"
 )
 
-// behind is for poolers, which do not pass notifications on.
-var behind = postgres.Options{NoNotify: true}
+// behind is for poolers, which do not pass notifications on. Four connections are few
+// for the whole contract at once.
+var behind = postgres.Options{NoNotify: true, Timeout: time.Minute}
 
 // bounced returns a store on a database that is migrated directly and used through a
 // pooler in transaction mode, by more connections than that has to the server.

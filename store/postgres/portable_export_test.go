@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"maps"
 	"slices"
 )
@@ -20,3 +21,9 @@ func PortableStatements(schema string) []string {
 
 // Compare says what becomes of tables of one version and a program of another.
 var Compare = compare
+
+// Reading runs a read as List, Lookup, History and Check do.
+func (s *Store) Reading(ctx context.Context, read func() error) error {
+	_, err := reading(ctx, s, func() (none struct{}, err error) { return none, read() })
+	return err
+}

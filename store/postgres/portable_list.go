@@ -11,7 +11,7 @@ import (
 )
 
 func (s *Store) lookupPlainly(ctx context.Context, k key.Key) (store.Record, error) {
-	found, err := queryPlainly(ctx, s.pool, s.plain.lookup, hexed(k[:]))
+	found, err := reading(ctx, s, func() ([]row, error) { return queryPlainly(ctx, s.pool, s.plain.lookup, hexed(k[:])) })
 	if err == nil && len(found) == 0 {
 		err = store.ErrNotFound
 	}
@@ -22,8 +22,10 @@ func (s *Store) lookupPlainly(ctx context.Context, k key.Key) (store.Record, err
 }
 
 func (s *Store) listPlainly(ctx context.Context, f store.Filter) ([]store.Record, error) {
-	found, err := queryPlainly(ctx, s.pool, s.plain.list, uuid(f.After.Root), hexed(f.After.Key[:]), string(f.State), f.Uncertain,
-		f.ScopeKind, f.ScopeID, f.Tenant, f.Operation, f.WorkflowID, f.Size())
+	found, err := reading(ctx, s, func() ([]row, error) {
+		return queryPlainly(ctx, s.pool, s.plain.list, uuid(f.After.Root), hexed(f.After.Key[:]), string(f.State), f.Uncertain,
+			f.ScopeKind, f.ScopeID, f.Tenant, f.Operation, f.WorkflowID, f.Size())
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list: %w", explained(err))
 	}

@@ -59,3 +59,19 @@ func passing(err error) bool {
 	}
 	return false
 }
+
+// reading runs a read, again while others are in its way: at SERIALIZABLE that may be.
+// The caller may give it up at any time.
+func reading[T any](ctx context.Context, s *Store, read func() (T, error)) (found T, err error) {
+	end := time.Now().Add(s.opts.Timeout)
+	for delay := 5 * time.Millisecond; ; delay = min(2*delay, 250*time.Millisecond) {
+		if found, err = read(); err == nil || !passing(err) || time.Now().After(end) {
+			return found, err
+		}
+		select {
+		case <-ctx.Done():
+			return found, err
+		case <-time.After(delay/2 + rand.N(delay)):
+		}
+	}
+}
