@@ -25,7 +25,9 @@ func (s *Store) claim(c *call, q store.Request) (store.Record, error) {
 	}
 	answer, err := s.do(c, first)
 	if err == nil && answer.kind == written {
-		return s.owned(q, q.First(answer.now), answer)
+		r := q.First(answer.now)
+		s.recent.add(r, c.version)
+		return s.owned(q, r, answer)
 	}
 	for ; err == nil; answer, err = s.do(c, s.newRead(q.Ref, q.Scheduled, true)) {
 		if answer.other != "" {

@@ -17,6 +17,9 @@ const (
 	found   kind = "found"   // a record, which stays as it is
 	none    kind = "none"    // no record
 	gone    kind = "gone"    // no record any more
+
+	// recognised is written, over what the caller remembers.
+	recognised kind = "recognised"
 )
 
 // reply is the answer of a script.

@@ -17,10 +17,11 @@ func (s *Store) Report(ctx context.Context, held store.Claim, ch store.Change) (
 	}
 	c := newCall(ctx)
 	first := s.newRead(held.Ref, store.Digest{}, true)
+	claimed, known := s.recent.take(held)
 	if ch.Outcome != nil {
-		first = s.newFinish(c, held, ch)
+		first = s.newFinish(c, held, ch, claimed, known)
 	}
-	return s.change(c, held.Ref, ch, first, func(r store.Record, now time.Time) (store.Record, bool, error) {
+	return s.change(c, held.Ref, ch, first, claimed, func(r store.Record, now time.Time) (store.Record, bool, error) {
 		return r.AfterReport(held, ch, now)
 	})
 }
@@ -31,25 +32,29 @@ func (s *Store) Amend(ctx context.Context, seen store.Record, ch store.Change) (
 		return store.Record{}, err
 	}
 	first := s.newRead(seen.Ref, store.Digest{}, true)
-	return s.change(newCall(ctx), seen.Ref, ch, first, func(r store.Record, now time.Time) (store.Record, bool, error) {
+	return s.change(newCall(ctx), seen.Ref, ch, first, row{}, func(r store.Record, now time.Time) (store.Record, bool, error) {
 		return r.AfterAmend(seen, ch, now)
 	})
 }
 
-// change does what the state machine says to the record that first finds.
-func (s *Store) change(c *call, ref store.Ref, ch store.Change, first *job,
+// change does what the state machine says to the record that first finds, or
+// recognises as the one that is known.
+func (s *Store) change(c *call, ref store.Ref, ch store.Change, first *job, known row,
 	after func(store.Record, time.Time) (store.Record, bool, error),
 ) (store.Record, error) {
-	r, err := s.tryChange(c, ref, ch, first, after)
+	r, err := s.tryChange(c, ref, ch, first, known, after)
 	return own(r), failed(fmt.Sprintf("%s %s", ch.Verb, ref.Key), err)
 }
 
-func (s *Store) tryChange(c *call, ref store.Ref, ch store.Change, first *job,
+func (s *Store) tryChange(c *call, ref store.Ref, ch store.Change, first *job, known row,
 	after func(store.Record, time.Time) (store.Record, bool, error),
 ) (store.Record, error) {
 	answer, err := s.do(c, first)
 	for ; err == nil; answer, err = s.do(c, s.newRead(ref, store.Digest{}, true)) {
-		prev, err := answer.of(ref)
+		prev, err := known, error(nil)
+		if answer.kind != recognised {
+			prev, err = answer.of(ref)
+		}
 		if err != nil {
 			return store.Record{}, err
 		}
@@ -57,7 +62,7 @@ func (s *Store) tryChange(c *call, ref store.Ref, ch store.Change, first *job,
 		if err != nil {
 			return next, err
 		}
-		if changed && answer.kind != written { // a script has not done it already
+		if changed && answer.kind != written && answer.kind != recognised { // a script has not done it already
 			if answer, err = s.swap(c, prev, next, next.Log(&prev.Record, ch.Verb, ch.Who, ch.Why)); err != nil {
 				return store.Record{}, err
 			}
@@ -74,19 +79,34 @@ func (s *Store) tryChange(c *call, ref store.Ref, ch store.Change, first *job,
 }
 
 // newFinish makes the script of an owner's Complete or Fail. It answers with the
-// record of before: what came of it is for the state machine to say.
-func (s *Store) newFinish(c *call, held store.Claim, ch store.Change) *job {
+// record of before, unless that is the claim which is known: what came of it is for the
+// state machine to say.
+func (s *Store) newFinish(c *call, held store.Claim, ch store.Change, claimed row, known bool) *job {
 	state := store.Completed
 	if ch.Verb == store.Fail {
 		state = store.Failed
 	}
+	before, line, expires, kept := "", "", "", ""
+	if known {
+		next, _, _ := claimed.AfterReport(held, ch, claimed.Now)
+		before, line = string(claimed.version[:]), ofEntryAfterTime(next.Log(&claimed.Record, ch.Verb, ch.Who, ch.Why))
+		if claimed.Retention > 0 {
+			expires, kept = ofTime(claimed.Expires), ofInt((claimed.Retention + time.Microsecond - 1).Microseconds())
+		}
+	}
+	args := []any{
+		c.version[:], held.Key[:], member(held.Ref), held.Token[:], ofInt(held.Fence), string(state),
+		string(ch.Verb), ch.Who, ch.Why, before, line, expires, kept, "format", ch.Outcome.Format,
+	}
+	if len(ch.Outcome.Data) > 0 {
+		args = append(args, "data", ch.Outcome.Data)
+	}
+	if len(ch.Outcome.Context) > 0 {
+		args = append(args, "context", ch.Outcome.Context)
+	}
 	return &job{
-		script: finishScript, durable: true,
+		script: finishScript, durable: true, args: args,
 		keys: []string{s.record(held.Ref), s.history(held.Ref), s.keys.leases, s.keys.expiries, s.keys.refs},
-		args: []any{
-			c.version[:], held.Key[:], member(held.Ref), held.Token[:], ofInt(held.Fence), string(state),
-			string(ch.Verb), ch.Who, ch.Why, ch.Outcome.Format, string(ch.Outcome.Data), string(ch.Outcome.Context),
-		},
 	}
 }
 

@@ -22,6 +22,7 @@ type Store struct {
 	keys    keys
 	line    *line
 	flights flights
+	recent  recent
 }
 
 // New returns a store that uses the client's connections, two at a time unless
@@ -42,7 +43,7 @@ func New(ctx context.Context, client driver.UniversalClient, opts Options) (*Sto
 	}
 	return &Store{
 		opts: opts, keys: server.keys, line: newLine(server, opts),
-		flights: flights{of: map[store.Token]*flight{}},
+		flights: flights{of: map[store.Token]*flight{}}, recent: recent{of: map[store.Token]row{}},
 	}, nil
 }
 

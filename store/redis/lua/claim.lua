@@ -8,14 +8,11 @@ local kind = absent(KEYS[5], ARGV[3])
 if kind == 'gone' or other ~= '' then return answer(kind, found, other) end
 
 local lease = int(now + ARGV[5])
-local fields = {'version', ARGV[1], 'created', int(now), 'lease', lease, 'deadline', int(now + ARGV[6])}
-if ARGV[7] ~= '' then
-  fields[#fields + 1] = 'expires'
-  fields[#fields + 1] = int(now + ARGV[7])
+local function make(...)
+  redis.call('HSET', KEYS[1], 'version', ARGV[1], 'created', int(now), 'lease', lease, 'deadline', int(now + ARGV[6]), ...)
 end
-for i = 9, #ARGV do fields[#fields + 1] = ARGV[i] end
 -- A server that is out of memory, or must not write, refuses the first write or none.
-redis.call('HSET', KEYS[1], unpack(fields))
+if ARGV[7] ~= '' then make('expires', int(now + ARGV[7]), unpack(ARGV, 9)) else make(unpack(ARGV, 9)) end
 redis.call('RPUSH', KEYS[2], text(int(now)) .. ARGV[8])
 redis.call('ZADD', KEYS[4], lease, ARGV[2])
 redis.call('ZADD', KEYS[5], 0, ARGV[3])

@@ -1,6 +1,21 @@
 -- Records the outcome that the owner of a claim reports, unless there is one.
 -- KEYS record history leases expiries refs
--- ARGV version key ref token fence state verb who why format data context
+-- ARGV version key ref token fence state verb who why before line expires kept field value …
+local function finish(line, expires, kept)
+  -- A server that is out of memory, or must not write, refuses the first write or none.
+  redis.call('HSET', KEYS[1], 'version', ARGV[1], 'state', ARGV[6], 'finished', int(now), unpack(ARGV, 14))
+  redis.call('HDEL', KEYS[1], 'lease')
+  redis.call('RPUSH', KEYS[2], text(int(now)) .. line)
+  redis.call('ZREM', KEYS[3], ARGV[2])
+  if expires then redis.call('ZADD', KEYS[4], int(math.max(expires, now + kept)), ARGV[2]) end
+end
+
+-- The caller remembers what is there, and what comes of it.
+if ARGV[10] ~= '' and redis.call('HGET', KEYS[1], 'version') == ARGV[10] then
+  finish(ARGV[11], ARGV[12] ~= '' and ARGV[12], ARGV[13])
+  return answer('recognised')
+end
+
 local found = redis.call('HGETALL', KEYS[1])
 if #found == 0 then return answer(absent(KEYS[5], ARGV[3])) end
 local r = {}
@@ -30,22 +45,6 @@ if not (open[r.state] and r.token == ARGV[4] and r.fence == ARGV[5] and rooted(r
   return answer('found', found)
 end
 
-local fields = {'version', ARGV[1], 'state', ARGV[6], 'finished', int(now), 'format', ARGV[10]}
-if ARGV[11] ~= '' then
-  fields[#fields + 1] = 'data'
-  fields[#fields + 1] = ARGV[11]
-end
-if ARGV[12] ~= '' then
-  fields[#fields + 1] = 'context'
-  fields[#fields + 1] = ARGV[12]
-end
--- A server that is out of memory, or must not write, refuses the first write or none.
-redis.call('HSET', KEYS[1], unpack(fields))
-redis.call('HDEL', KEYS[1], 'lease')
-redis.call('RPUSH', KEYS[2], text(int(now)) .. text(ARGV[7]) .. text(r.state) .. text(ARGV[6]) ..
-  text(r.generation) .. text(r.token) .. text(ARGV[8]) .. text(ARGV[9]))
-redis.call('ZREM', KEYS[3], ARGV[2])
-if r.expires then
-  redis.call('ZADD', KEYS[4], int(math.max(r.expires, now + math.ceil(r.retention / 1000))), ARGV[2])
-end
+finish(text(ARGV[7]) .. text(r.state) .. text(ARGV[6]) .. text(r.generation) .. text(r.token) .. text(ARGV[8]) .. text(ARGV[9]),
+  r.expires, r.expires and math.ceil(r.retention / 1000))
 return answer('written', found)
