@@ -286,6 +286,36 @@ func TestPortableRenewalOfARowThatIsHeld(t *testing.T) {
 	require.NoError(t, <-renewed)
 }
 
+// A record may be pruned between the looking and the sweeping.
+func TestPortableSweepOfARecordThatIsGone(t *testing.T) {
+	t.Parallel()
+	s, pool := open(t, portable)
+	var refs []store.Ref
+	for i := range 2 {
+		q := request()
+		q.Root[0], q.Lease = byte(i), time.Microsecond
+		refs = append(refs, claim(t, s, q).Ref)
+	}
+	tx, err := newPool(t, pool.Config().ConnString()).Begin(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
+	_, err = tx.Exec(t.Context(), "SELECT FROM effectonce.records WHERE root = $1 FOR UPDATE", refs[0].Root)
+	require.NoError(t, err)
+	swept := make(chan error, 1)
+	go func() {
+		n, err := s.Sweep(t.Context(), 10)
+		if n != 1 {
+			err = errors.Join(err, fmt.Errorf("%d were swept", n))
+		}
+		swept <- err
+	}()
+	waitForLocks(t, pool, 1)
+	_, err = pool.Exec(t.Context(), "DELETE FROM effectonce.records WHERE root = $1", refs[1].Root)
+	require.NoError(t, err)
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.NoError(t, <-swept)
+}
+
 // A row that makes no sense is an error wherever it is met, and keeps housekeeping
 // from nothing else.
 func TestPortableRowThatMakesNoSenseIsCorrupt(t *testing.T) {

@@ -78,5 +78,8 @@ func (s *Store) tidyOne(ctx context.Context, verb store.Verb, ref store.Ref) (ch
 		return next, changed, nil
 	}}
 	_, err = s.do(ctx, job{alone: func(ctx context.Context, c *pgx.Conn) (store.Record, error) { return ch.runPlainly(ctx, s, c) }})
+	if errors.Is(err, store.ErrNotFound) { // pruned since it was looked for
+		return false, nil
+	}
 	return changed && err == nil, err
 }
