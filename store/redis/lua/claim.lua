@@ -9,11 +9,11 @@ if kind == 'gone' or other ~= '' then return answer(kind, found, other) end
 
 local lease = int(now + ARGV[5])
 local function make(...)
-  redis.call('HSET', KEYS[1], 'version', ARGV[1], 'created', int(now), 'lease', lease, 'deadline', int(now + ARGV[6]), ...)
+  redis.call('HSET', KEYS[1], 'version', ARGV[1], 'created', moment, 'lease', lease, 'deadline', int(now + ARGV[6]), ...)
 end
 -- A server that is out of memory, or must not write, refuses the first write or none.
 if ARGV[7] ~= '' then make('expires', int(now + ARGV[7]), unpack(ARGV, 9)) else make(unpack(ARGV, 9)) end
-redis.call('RPUSH', KEYS[2], text(int(now)) .. ARGV[8])
+redis.call('RPUSH', KEYS[2], text(moment) .. ARGV[8])
 redis.call('ZADD', KEYS[4], lease, ARGV[2])
 redis.call('ZADD', KEYS[5], 0, ARGV[3])
 if ARGV[4] ~= '' then redis.call('HSET', KEYS[3], ARGV[4], ARGV[2]) end

@@ -4,11 +4,12 @@ local now = time[1] * 1000000 + time[2]
 
 -- int writes a number of microseconds out in full.
 local function int(n) return string.format('%.0f', n) end
+local moment = int(now)
 
 -- text is a string that tells its length, as the history is written in.
 local function text(s) return #s .. ':' .. s .. ',' end
 
-local function answer(kind, found, other) return {kind, int(now), found or {}, other or ''} end
+local function answer(kind, found, other) return {kind, moment, found or {}, other or ''} end
 
 -- absent tells a record that never was from one that is gone: evicted, or deleted by hand.
 local function absent(refs, ref) return redis.call('ZSCORE', refs, ref) and 'gone' or 'none' end

@@ -1,2 +1,2 @@
 -- KEYS index   ARGV offset limit
-return answer('found', redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', int(now), 'LIMIT', ARGV[1], ARGV[2]))
+return answer('found', redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', moment, 'LIMIT', ARGV[1], ARGV[2]))

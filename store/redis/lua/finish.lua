@@ -3,9 +3,9 @@
 -- ARGV version key ref token fence state verb who why before line expires kept field value …
 local function finish(line, expires, kept)
   -- A server that is out of memory, or must not write, refuses the first write or none.
-  redis.call('HSET', KEYS[1], 'version', ARGV[1], 'state', ARGV[6], 'finished', int(now), unpack(ARGV, 14))
+  redis.call('HSET', KEYS[1], 'version', ARGV[1], 'state', ARGV[6], 'finished', moment, unpack(ARGV, 14))
   redis.call('HDEL', KEYS[1], 'lease')
-  redis.call('RPUSH', KEYS[2], text(int(now)) .. line)
+  redis.call('RPUSH', KEYS[2], text(moment) .. line)
   redis.call('ZREM', KEYS[3], ARGV[2])
   if expires then redis.call('ZADD', KEYS[4], int(math.max(expires, now + kept)), ARGV[2]) end
 end
