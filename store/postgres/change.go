@@ -21,12 +21,12 @@ WITH was AS (
 		token = $4, fence = $5, retention = $6, expires = $7, deadline = $8, prior = $9, generation = $10, attempt = $11,
 		dropped = $12, scheduled = $13, fingerprint = $14, fields = $15,
 		namespace = $16, scope_kind = $17, scope_id = $18, tenant = $19, operation = $20, intent = $21,
-		workflow_id = $22, run_id = $23, who = $24, tells_claim = NULL, waited_for = NULL, tells_end = NULL, ended_by = NULL, ended_why = NULL,
+		workflow_id = $22, run_id = $23, who = $24, tells_claim = NULL, tells_end = NULL, ended_by = NULL, ended_why = NULL,
 		active_since = CASE WHEN $32 IN ('claim', 'take_over') THEN $31 ELSE active_since END,
 		version = version + 1, lease = $25, finished = $26, state = $27,
 		outcome_format = $28, outcome_data = $29, outcome_context = $30
 	WHERE root = $1 AND key = $2 AND version = $3
-	RETURNING version
+	RETURNING version, waited_for, key -- a mark may have come after the reading
 ), logged AS (
 	INSERT INTO {history} (at, version, fence, token, root, generation, attempt, key, verb, state,
 		workflow_id, run_id, who, why)
@@ -40,7 +40,7 @@ WITH was AS (
 	UNION ALL
 	SELECT $31, version, $5, $4, $1, $10, $11, $2, $32, $27, $22, $23, $33, $34 FROM changed
 )
-SELECT {durable}, (SELECT {notify} FROM was) FROM changed`
+SELECT {durable}, {notify} FROM changed`
 
 const loggedSQL = `
 SELECT FROM {history} WHERE root = $1 AND key = $2 AND version = $3 AND at = $4 AND verb = $5`

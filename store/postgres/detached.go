@@ -38,12 +38,14 @@ func (w *work) over() bool {
 	return w.closed
 }
 
-func (w *work) close() {
+// refuse lets nothing begin any more.
+func (w *work) refuse() {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.closed = true
-	w.mu.Unlock()
-	w.running.Wait()
 }
+
+func (w *work) wait() { w.running.Wait() }
 
 type answer[T any] struct {
 	value T

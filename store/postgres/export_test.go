@@ -18,3 +18,14 @@ func (s *Store) Queued() int {
 	defer s.lane.mu.Unlock()
 	return len(s.lane.waiting)
 }
+
+// Channel is where the stores of a schema notify.
+func Channel(schema string) string { return channelOf(schema) }
+
+// Remembers reports whether a claim with this token is remembered.
+func (s *Store) Remembers(token store.Token) bool {
+	s.recent.mu.Lock()
+	defer s.recent.mu.Unlock()
+	_, ok := s.recent.of[token]
+	return ok
+}

@@ -17,7 +17,8 @@ var _ store.Notifier = (*Store)(nil)
 
 // Who waits for a record listens, and marks its row. A change that ends the waiting
 // notifies in its own transaction if the row is marked: a notification makes its commit
-// wait for those of all others, so that rows nobody waits for go without.
+// wait for those of all others, so that rows nobody waits for go without. A mark stays:
+// who has heard of one owner's end may have to wait for the next.
 
 const markSQL = `
 UPDATE {records} SET waited_for = true
@@ -100,18 +101,24 @@ func (ws *watchers) remove(w *watcher) {
 func (ws *watchers) rest() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	if len(ws.waiting) == 0 && ws.stop != nil {
-		ws.stop()
-		ws.stop, ws.hearing = nil, false
+	if len(ws.waiting) == 0 {
+		ws.end()
 	}
 }
 
 // close ends the listening, whoever waits.
 func (ws *watchers) close() {
 	ws.mu.Lock()
+	defer ws.mu.Unlock()
 	ws.waiting = nil
-	ws.mu.Unlock()
-	ws.rest()
+	ws.end()
+}
+
+func (ws *watchers) end() {
+	if ws.stop != nil {
+		ws.stop()
+		ws.stop, ws.hearing = nil, false
+	}
 }
 
 // hears says whether the connection listens, and returns who waits.
@@ -178,7 +185,10 @@ func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
 func (s *Store) mark(w *watcher) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.opts.Timeout)
 	defer cancel()
-	if _, err := s.pool.Exec(ctx, s.text.mark, uuid(w.ref.Root), w.ref.Key[:]); err == nil {
+	err := s.settle(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		return s.send(ctx, c, statement{s.text.mark, []any{uuid(w.ref.Root), w.ref.Key[:]}, ignore})
+	})
+	if err == nil {
 		w.hint()
 	}
 }

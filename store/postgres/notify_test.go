@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/effectonce/effectonce/internal/services"
@@ -144,4 +145,113 @@ func TestListeningEndsWithTheStore(t *testing.T) {
 	s.Close()
 	require.Eventually(t, func() bool { return listeners() == 0 }, 10*time.Second, 10*time.Millisecond)
 	quiet(t, s.Watch(t.Context(), r.Ref))
+}
+
+// Who still waits, because another has claimed what was released, hears of that one's
+// end too.
+func TestWatcherHearsOfTheNextOwnerToo(t *testing.T) {
+	t.Parallel()
+	s, pool := open(t, postgres.Options{})
+	other := newStore(t, pool, postgres.Options{})
+	q := request()
+	r := claim(t, s, q)
+	hints := other.Watch(t.Context(), r.Ref)
+	hear(t, hints, "that it is being listened")
+	report(t, s, r.Claim(), store.Change{Verb: store.Release})
+	hear(t, hints, "of the release")
+	q.Token, q.Attempt = request().Token, 2
+	next := claim(t, s, q)
+	hear(t, hints, "of the claim")
+	report(t, s, next.Claim(), done("x"))
+	hear(t, hints, "of the end")
+}
+
+// Who begins to wait while an amendment is under way, which has read the row already,
+// hears of it.
+func TestWatcherHearsOfWhatHasBegunBeforeIt(t *testing.T) {
+	t.Parallel()
+	s, pool := open(t, postgres.Options{})
+	r := claim(t, s, request())
+	// The amendment waits for the mark, and read the row before it.
+	tx, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer tx.Rollback(t.Context()) //nolint:errcheck // it is committed
+	_, err = tx.Exec(t.Context(), "UPDATE effectonce.records SET waited_for = true WHERE key = $1", r.Key[:])
+	require.NoError(t, err)
+	amended := make(chan error, 1)
+	go func() {
+		_, err := s.Amend(t.Context(), r, store.Change{Verb: store.Release, Force: true, Who: "operator"})
+		amended <- err
+	}()
+	somebodyWaits(t, pool)
+	listening, err := pool.Acquire(t.Context())
+	require.NoError(t, err)
+	defer listening.Release()
+	_, err = listening.Exec(t.Context(), "LISTEN "+postgres.Channel(postgres.DefaultSchema))
+	require.NoError(t, err)
+	require.NoError(t, tx.Commit(t.Context()))
+	require.NoError(t, <-amended)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err = listening.Conn().WaitForNotification(ctx)
+	require.NoError(t, err)
+}
+
+// somebodyWaits waits until somebody waits for a row.
+func somebodyWaits(t *testing.T, pool *pgxpool.Pool) {
+	t.Helper()
+	require.Eventually(t, func() (waits bool) {
+		err := pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits)
+		return err == nil && waits
+	}, 10*time.Second, 5*time.Millisecond)
+}
+
+// A mark that meets a renewal is made all the same, whatever the database's level is.
+func TestWatcherThatMeetsARenewalAtRepeatableRead(t *testing.T) {
+	t.Parallel()
+	s, pool := open(t, postgres.Options{}, isolation("repeatable read"))
+	r := claim(t, s, request())
+	tx, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer tx.Rollback(t.Context()) //nolint:errcheck // it is committed
+	_, err = tx.Exec(t.Context(), "UPDATE effectonce.records SET version = version + 1 WHERE key = $1", r.Key[:])
+	require.NoError(t, err)
+	hints := s.Watch(t.Context(), r.Ref)
+	somebodyWaits(t, pool)
+	require.NoError(t, tx.Commit(t.Context()))
+	hear(t, hints, "that it is being listened")
+	report(t, s, r.Claim(), done("x"))
+	hear(t, hints, "of the end")
+}
+
+// A watcher that comes while the store is being closed does not hold that up.
+func TestCloseDoesNotWaitForWhoComesMeanwhile(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t, services.Postgres(t))
+	require.NoError(t, postgres.Migrate(t.Context(), pool, postgres.Options{}))
+	for range 60 {
+		s, err := postgres.New(pool, postgres.Options{})
+		require.NoError(t, err)
+		hear(t, s.Watch(t.Context(), request().Ref), "that it is being listened")
+		var coming sync.WaitGroup
+		closing := make(chan struct{})
+		for range 4 {
+			coming.Go(func() {
+				<-closing
+				for range 100 {
+					s.Watch(t.Context(), request().Ref)
+				}
+			})
+		}
+		closed := make(chan struct{})
+		go func() {
+			<-closing
+			s.Close()
+			close(closed)
+		}()
+		close(closing)
+		hear(t, closed, "that it is closed")
+		coming.Wait()
+	}
 }

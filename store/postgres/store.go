@@ -59,8 +59,9 @@ func New(pool *pgxpool.Pool, opts Options) (*Store, error) {
 // Close waits until nothing of the store is at work in the database any more:
 // at most [Options.Timeout]. Calls made after it fail, and change nothing.
 func (s *Store) Close() {
+	s.work.refuse() // first: who began to listen now would not be told to end
 	s.watchers.close()
-	s.work.close()
+	s.work.wait()
 }
 
 const getSQL = `
