@@ -59,15 +59,18 @@ SELECT count(*), {durable}, 0 FROM changed`
 // be due.
 const ownPlanSQL = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`
 
-const sweptSQL = `
-SELECT coalesce((SELECT till FROM {progress} WHERE task = 'sweep'), '-infinity')`
+// What has its moment may not be committed yet: hence the ten minutes. A clock that was
+// put back shows in what is younger, and then everything is looked through once more.
+const believed = `till <= clock_timestamp() - interval '10 minutes'`
 
-// What has its moment may not be committed yet: hence the ten minutes.
+const sweptSQL = `
+SELECT coalesce((SELECT till FROM {progress} WHERE task = 'sweep' AND ` + believed + `), '-infinity')`
+
 const sweptTillSQL = `
 INSERT INTO {progress} AS p (task, till)
-SELECT 'sweep', coalesce(min(active_since), clock_timestamp() - interval '10 minutes') FROM {records}
-WHERE active_since >= $1 AND (state IN ('in_flight', 'pending') OR active_since > clock_timestamp() - interval '10 minutes')
-ON CONFLICT (task) DO UPDATE SET till = greatest(p.till, excluded.till)`
+SELECT 'sweep', least(min(active_since), clock_timestamp() - interval '10 minutes') FROM {records}
+WHERE active_since >= $1 AND state IN ('in_flight', 'pending')
+ON CONFLICT (task) DO UPDATE SET till = CASE WHEN p.` + believed + ` THEN greatest(p.till, excluded.till) ELSE excluded.till END`
 
 // Sweep implements [store.Janitor]. It looks through what has become active since the
 // oldest claim that the sweep before found alive.
@@ -75,15 +78,23 @@ func (s *Store) Sweep(ctx context.Context, limit int) (int, error) {
 	if s.opts.Portable {
 		return s.tidyPlainly(ctx, store.Swept, limit)
 	}
-	var since pgtype.Timestamptz
-	if err := s.pool.QueryRow(ctx, s.text.swept).Scan(&since); err != nil {
+	since, err := reading(ctx, s, func() (since pgtype.Timestamptz, err error) {
+		err = s.pool.QueryRow(ctx, s.text.swept).Scan(&since)
+		return since, err
+	})
+	if err != nil {
 		return 0, fmt.Errorf("sweep: %w", explained(err))
 	}
 	n, err := s.tidy(ctx, "sweep", s.text.sweep, limit, since)
 	if err != nil || n == limit {
 		return n, err
 	}
-	if _, err := s.pool.Exec(ctx, s.text.sweptTill, since); err != nil {
+	_, err = detached(ctx, s, func() (none struct{}, err error) {
+		return none, s.settle(ctx, func(ctx context.Context, c *pgx.Conn) error {
+			return s.send(ctx, c, statement{s.text.sweptTill, []any{since}, ignore})
+		})
+	})
+	if err != nil {
 		return n, fmt.Errorf("sweep: %w", explained(err))
 	}
 	return n, nil

@@ -90,3 +90,78 @@ func with(q store.Request) store.Request {
 	q.Ref, q.Token, q.Fingerprint = other.Ref, other.Token, other.Fingerprint
 	return q
 }
+
+// A claim that is committed late has a moment before that of one which is there
+// already: the sweep that saw only the other must not begin behind it.
+func TestSweepFindsWhatWasNotCommittedYet(t *testing.T) {
+	t.Parallel()
+	s, pool := open(t, postgres.Options{})
+	brief := request()
+	brief.Lease = time.Microsecond
+	late := claim(t, s, with(brief))
+	tx, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer tx.Rollback(t.Context()) //nolint:errcheck // it is committed
+	// Deleted and inserted again, it is to others as if its claim had never been committed.
+	_, err = pool.Exec(t.Context(), "CREATE TABLE kept AS TABLE effectonce.records")
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), "DELETE FROM effectonce.records")
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "INSERT INTO effectonce.records TABLE kept")
+	require.NoError(t, err)
+
+	claim(t, s, request()) // later, and there before
+	n, err := s.Sweep(t.Context(), 100)
+	require.NoError(t, err)
+	require.Zero(t, n)
+	require.NoError(t, tx.Commit(t.Context()))
+	n, err = s.Sweep(t.Context(), 100)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	swept, err := s.Get(t.Context(), late.Ref)
+	require.NoError(t, err)
+	require.Equal(t, store.Unknown, swept.State)
+}
+
+// Two sweeps that end together are no error, whatever the database's level is.
+func TestSweepsThatMeetAtRepeatableRead(t *testing.T) {
+	t.Parallel()
+	s, pool := open(t, postgres.Options{}, isolation("repeatable read"))
+	_, err := s.Sweep(t.Context(), 1)
+	require.NoError(t, err)
+	tx, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer tx.Rollback(t.Context()) //nolint:errcheck // it is committed
+	_, err = tx.Exec(t.Context(), "UPDATE effectonce.progress SET till = till")
+	require.NoError(t, err)
+	swept := make(chan error, 1)
+	go func() {
+		_, err := s.Sweep(t.Context(), 1)
+		swept <- err
+	}()
+	somebodyWaits(t, pool)
+	require.NoError(t, tx.Commit(t.Context()))
+	require.NoError(t, <-swept)
+}
+
+// A server whose clock was ahead has swept until a moment that has not come yet: what
+// is claimed before then is found all the same.
+func TestSweepFindsWhatIsClaimedAfterTheClockWasPutBack(t *testing.T) {
+	t.Parallel()
+	s, pool := open(t, postgres.Options{})
+	_, err := pool.Exec(t.Context(), "INSERT INTO effectonce.progress VALUES ('sweep', now() + interval '1 hour')")
+	require.NoError(t, err)
+	brief := request()
+	brief.Lease = time.Microsecond
+	for range 2 {
+		r := claim(t, s, with(brief))
+		_, err := pool.Exec(t.Context(), "UPDATE effectonce.records SET active_since = now() - interval '9 minutes' WHERE key = $1", r.Key[:])
+		require.NoError(t, err)
+		n, err := s.Sweep(t.Context(), 100)
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+	}
+	var till time.Time
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT till FROM effectonce.progress WHERE task = 'sweep'").Scan(&till))
+	require.WithinDuration(t, time.Now(), till, 11*time.Minute)
+}
