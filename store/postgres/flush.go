@@ -80,7 +80,15 @@ func (s *Store) writeTogether(ctx context.Context, c *pgx.Conn, jobs []*job) err
 	if len(list) == 0 {
 		return nil
 	}
-	return s.sendTogether(ctx, c, list...)
+	if err := s.sendTogether(ctx, c, list...); err != nil {
+		return err
+	}
+	for _, j := range claims {
+		if j.answer != nil {
+			s.recent.add(*j.answer, 1) // only now has it been committed
+		}
+	}
+	return nil
 }
 
 // readTogether answers what needs no more than to look.

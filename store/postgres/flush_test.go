@@ -167,3 +167,29 @@ func scans(t *testing.T, pool *pgxpool.Pool) (n int) {
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'records'`).Scan(&n))
 	return n
 }
+
+// A claim that is refused at the commit was not won, and is not remembered as if it were.
+func TestClaimThatIsRefusedAtTheCommitIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	s, pool := open(t, postgres.Options{})
+	_, err := pool.Exec(t.Context(), `
+		CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+			RAISE EXCEPTION 'poison' USING ERRCODE = '23514';
+		END $$;
+		CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON effectonce.records DEFERRABLE INITIALLY DEFERRED
+			FOR EACH ROW WHEN (NEW.operation = 'poison') EXECUTE FUNCTION refuse()`)
+	require.NoError(t, err)
+	crowd(t, s, pool, 20, func(i int) {
+		q := request()
+		if i == 7 {
+			q.Operation = "poison"
+		}
+		_, err := s.Claim(t.Context(), q)
+		if i == 7 {
+			require.ErrorContains(t, err, "23514")
+		} else {
+			require.NoError(t, err)
+		}
+		require.Equal(t, i != 7, s.Remembers(q.Token))
+	})
+}

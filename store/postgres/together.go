@@ -66,7 +66,7 @@ func (s *Store) claimAll(jobs []*job) statement {
 				return err
 			}
 			if j := byToken[token]; j != nil {
-				j.found(s.recent.add(j.claim.First(created.UTC()), 1))
+				j.found(j.claim.First(created.UTC()))
 			}
 		}
 		return rows.Err()
