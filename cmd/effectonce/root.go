@@ -36,7 +36,7 @@ Exit codes: 0 done; 1 not done, nothing changed; 2 wrong command line;
 	root.PersistentFlags().StringVar(&c.urlFlag, "store", "",
 		"`URL` of the store: sqlite:FILE, postgres://… or redis://… (default: "+storeVariable+")")
 	root.PersistentFlags().BoolVar(&c.json, "json", false, "print JSON, one object per line, for programs")
-	root.AddCommand(c.list(), c.show(), c.resolve(), c.allowRerun(), c.forget(), c.sweep(), c.expire())
+	root.AddCommand(c.list(), c.show(), c.resolve(), c.allowRerun(), c.forget(), c.sweep(), c.expire(), c.prune())
 	return root
 }
 

@@ -1,4 +1,4 @@
--- One lasting row per action. Rows are never deleted. Times are microseconds since
+-- One lasting row per action. Only Prune deletes rows. Times are microseconds since
 -- 1970, retention is nanoseconds; a time, digest or token that is not set is NULL.
 CREATE TABLE records (
 	id              INTEGER PRIMARY KEY,
@@ -65,6 +65,7 @@ CREATE TRIGGER history_is_not_changed BEFORE UPDATE ON history
 BEGIN SELECT raise(ABORT, 'history is append-only'); END;
 
 CREATE TRIGGER history_is_not_deleted BEFORE DELETE ON history
+WHEN EXISTS (SELECT 1 FROM records WHERE id = OLD.record)
 BEGIN SELECT raise(ABORT, 'history is append-only'); END;
 
 -- For people.
