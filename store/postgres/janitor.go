@@ -37,7 +37,8 @@ SELECT count(*), {durable}, count({notify}) FROM changed`
 const expireSQL = `
 WITH {clock}, due AS (
 	SELECT root, key FROM {records}, clock
-	WHERE NOT dropped AND expires <= now AND state IN ('completed', 'failed')
+	WHERE NOT dropped AND expires <= statement_timestamp() -- which an index can be asked for
+		AND state IN ('completed', 'failed')
 		AND finished + ceil(retention / 1000.0) * interval '1 microsecond' <= now
 	ORDER BY expires
 	LIMIT $1 FOR UPDATE OF records SKIP LOCKED
