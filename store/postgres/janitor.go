@@ -110,7 +110,7 @@ func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
 }
 
 // atOnce is how many records are changed in one transaction.
-const atOnce = 5000
+const atOnce = 1500
 
 func (s *Store) tidy(ctx context.Context, what, sql string, limit int, args ...any) (total int, err error) {
 	if err := store.ValidateLimit(limit); err != nil {
