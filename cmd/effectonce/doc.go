@@ -11,7 +11,8 @@
 //
 // A command that amends reads the record, shows it in short and changes it only if
 // it is still as it was read; --fence ties it to what "show" printed before. Who
-// and why are in the history. No server is migrated, no password printed.
+// and why are in the history. Only "prune" deletes, without a trace. No server is
+// migrated, no password printed.
 //
 // # Exit codes
 //

@@ -18,30 +18,27 @@ func (c *cli) prune() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prune --older-than DURATION",
 		Short: "Delete finished records of runs that Temporal has forgotten",
-		Long: `Deletes, for good, completed and failed records of scopes call and run that finished
-so long ago, with their histories. What belongs to no run (a tenant, an agent, a
-workflow ID, a namespace) and what is not finished stays.
+		Long: `Deletes, for good, completed and failed records of scopes call and run, and of
+scheduled activities without a header, that finished so long ago, with their
+histories. What belongs to no run (a tenant, an agent, a workflow ID, a namespace)
+and what is not finished stays. Nothing records who deleted what.
 
-A record that is gone is an action that was never done: if its run is reset, or
-anybody asks for it again, IT IS DONE AGAIN. So give more than the namespace keeps
-runs (temporal operator namespace describe: retention) and runs last. A chain of
-runs (continue-as-new) can be older than that: --chains deletes those as well.`,
+A record that is gone is an action that was never done: if anybody can still ask for
+it, by a reset too, IT IS DONE AGAIN. So give more than your longest run lasts, with
+its resets and children, PLUS what the namespace keeps closed runs for (temporal
+operator namespace describe: retention). A chain of runs (continue-as-new) lasts
+longer than each of them: --chains deletes its records as well, and those of
+sub-effects, whose action may be a chain's.`,
 		Example: `  effectonce prune --older-than 2160h --limit 5000    # 90 days`,
 		Args:    cobra.NoArgs,
 		RunE: c.run(func(ctx context.Context, _ []string) error {
 			switch {
 			case p.Age < 24*time.Hour:
-				return usagef("--older-than must be given, and be at least 24h: longer than the namespace keeps runs")
+				return usagef("--older-than must be given, and be at least 24h: longer than a run lasts, plus what the namespace keeps closed runs for")
 			case p.Limit < 1:
 				return usagef("--limit must be at least 1, got %d", p.Limit)
 			}
-			scopes := []effectonce.Scope{effectonce.Call, effectonce.Run}
-			if chains {
-				scopes = append(scopes, effectonce.Chain)
-			}
-			for _, scope := range scopes {
-				p.Kinds = append(p.Kinds, string(scope), "shadow:"+string(scope))
-			}
+			p.Kinds = prunable(chains)
 			return c.withStore(ctx, func(s ledger) error {
 				pruner, ok := s.(store.Pruner)
 				if !ok {
@@ -56,7 +53,20 @@ runs (continue-as-new) can be older than that: --chains deletes those as well.`,
 		}),
 	}
 	cmd.Flags().DurationVar(&p.Age, "older-than", 0, "delete what finished at least `DURATION` ago, such as 2160h; required")
-	cmd.Flags().BoolVar(&chains, "chains", false, "also scope chain")
+	cmd.Flags().BoolVar(&chains, "chains", false, "also records of chains of runs and of sub-effects")
 	cmd.Flags().IntVar(&p.Limit, "limit", store.MaxLimit, "delete at most `N` records")
 	return cmd
+}
+
+// prunable are the kinds of scope that end with a run, or with a chain of runs, and
+// what shadow mode makes of them.
+func prunable(chains bool) (kinds []string) {
+	scopes := []effectonce.Scope{effectonce.Call, effectonce.Run, "scheduled"}
+	if chains {
+		scopes = append(scopes, effectonce.Chain, "action")
+	}
+	for _, scope := range scopes {
+		kinds = append(kinds, string(scope), "shadow:"+string(scope))
+	}
+	return kinds
 }

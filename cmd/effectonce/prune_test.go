@@ -26,7 +26,7 @@ func TestPrune(t *testing.T) {
 		_, err = s.Report(context.Background(), r.Claim(), store.Change{Verb: store.Complete, Outcome: plain("1")})
 		require.NoError(t, err)
 	}
-	for _, kind := range []string{"call", "run", "shadow:run", "chain", "tenant"} {
+	for _, kind := range []string{"call", "run", "shadow:run", "scheduled", "chain", "action", "tenant"} {
 		finish(kind)
 	}
 	now = now.Add(25 * time.Hour)
@@ -38,9 +38,9 @@ func TestPrune(t *testing.T) {
 	}
 	prune("records deleted: 0\n", "26h")
 	prune("records deleted: 1; there may be more, run it again\n", "24h", "--limit", "1")
-	prune("records deleted: 2\n", "24h")
+	prune("records deleted: 3\n", "24h")
 	prune("records deleted: 0\n", "24h")
-	prune("records deleted: 1\n", "24h", "--chains")
+	prune("records deleted: 2\n", "24h", "--chains")
 	left, err := s.List(context.Background(), store.Filter{})
 	require.NoError(t, err)
 	require.Len(t, left, 1)

@@ -20,7 +20,7 @@ and amends it: it says what happened where nobody knows, or lets an action run
 once more. It needs the store only, no Temporal.
 
 Every change is recorded with who made it and why, and is made only if the
-record is still as it was shown.
+record is still as it was shown; only prune leaves nothing of what it deletes.
 
 Exit codes: 0 done; 1 not done, nothing changed; 2 wrong command line;
 3 the store's answer was lost, the change may or may not have been made.`,

@@ -113,8 +113,8 @@ func TestPruneGoesOnInBatches(t *testing.T) {
 	s, pool := open(t, postgres.Options{})
 	r := finished(t, s)
 	_, err := pool.Exec(t.Context(), `INSERT INTO effectonce.records
-		SELECT (jsonb_populate_record(NULL::effectonce.records, to_jsonb(r) || jsonb_build_object('root', gen_random_uuid()))).*
-		FROM effectonce.records r, generate_series(1, 12000)`)
+		SELECT copy.* FROM (SELECT to_jsonb(r) AS one FROM effectonce.records r) AS r, generate_series(1, 12000) AS n,
+			LATERAL jsonb_populate_record(NULL::effectonce.records, one || jsonb_build_object('root', lpad(to_hex(n), 32, '0'))) AS copy`)
 	require.NoError(t, err)
 	everything := old
 	everything.Limit = 11_000
