@@ -61,6 +61,7 @@ func TestPrunePassesOverARowThatIsHeld(t *testing.T) {
 	held, other := finished(t, s), finished(t, s)
 	tx, err := pool.Begin(t.Context())
 	require.NoError(t, err)
+	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
 	_, err = tx.Exec(t.Context(), "UPDATE effectonce.records SET finished = now() + interval '1 hour', version = version + 1 WHERE root = $1 AND key = $2", held.Root, held.Key[:])
 	require.NoError(t, err)
 	n, err := s.Prune(t.Context(), old)
