@@ -18,7 +18,8 @@
 //
 //	0  done
 //	1  not done, and nothing was changed: no such record, refused, changed by
-//	   somebody else meanwhile, store unreachable
+//	   somebody else meanwhile, store unreachable; of sweep, expire and prune,
+//	   which are safe to run again, a part may have been done
 //	2  the command line is wrong: nothing was looked at
 //	3  the store's answer was lost: the change may or may not have been made
 package main

@@ -22,8 +22,8 @@ once more. It needs the store only, no Temporal.
 Every change is recorded with who made it and why, and is made only if the
 record is still as it was shown; only prune leaves nothing of what it deletes.
 
-Exit codes: 0 done; 1 not done, nothing changed; 2 wrong command line;
-3 the store's answer was lost, the change may or may not have been made.`,
+Exit codes: 0 done; 1 not done, nothing changed (sweep, expire, prune: perhaps a part;
+they are safe to run again); 2 wrong command line; 3 the store's answer was lost, the change may or may not have been made.`,
 		Example: `  export EFFECTONCE_STORE=postgres://me:secret@db/payments
   effectonce list --uncertain
   effectonce show eo1_…
