@@ -25,6 +25,7 @@
 package memory
 
 import (
+	"bytes"
 	"context"
 	"time"
 
@@ -58,8 +59,8 @@ func New(opts Options) *Store {
 		s.clock = time.Now
 	}
 	for i := range shards {
-		s.shards[i].rows = map[store.Ref]*row{}
-		s.indexes[i].claimed = map[store.Digest]*row{}
+		s.shards[i].rows = map[store.Ref]row{}
+		s.indexes[i].claimed = map[store.Digest]store.Ref{}
 	}
 	return s
 }
@@ -87,15 +88,15 @@ func (s *Store) Claim(ctx context.Context, q store.Request) (store.Record, error
 	now := s.now()
 	w, ok := h.rows[q.Ref]
 	if !ok {
-		w = &row{ref: q.Ref}
-		h.rows[q.Ref] = w
-		return x.claim(w, q, q.First(now), store.Claimed), nil
+		first := q.First(now)
+		return x.claim(h, w, &store.Record{}, &first, q, store.Claimed), nil
 	}
-	next, changed := w.rec.AfterClaim(q, now)
+	rec := w.record(now)
+	next, changed := rec.AfterClaim(q, now)
 	if !changed {
-		return handOut(next), nil
+		return next, nil
 	}
-	return x.claim(w, q, next, store.Claimed), nil
+	return x.claim(h, w, &rec, &next, q, store.Claimed), nil
 }
 
 // TakeOver implements [store.Store].
@@ -119,41 +120,37 @@ func (s *Store) TakeOver(ctx context.Context, q store.Request, seen store.Record
 	case ok:
 		return other, store.ErrConflict
 	}
-	next, changed, err := w.rec.AfterTakeOver(q, seen, s.now())
+	now := s.now()
+	rec := w.record(now)
+	next, changed, err := rec.AfterTakeOver(q, seen, now)
 	if !changed {
-		return handOut(next), err
+		return next, err
 	}
-	return x.claim(w, q, next, store.TookOver), nil
+	return x.claim(h, w, &rec, &next, q, store.TookOver), nil
 }
 
 // otherOf returns the record that q's scheduled activity claimed, if it is another one
 // than q asks for.
 func (s *Store) otherOf(x *index, q store.Request) (store.Record, bool) {
-	w, ok := x.claimed[q.Scheduled] // never holds the zero digest
-	if !ok || w.ref == q.Ref {
+	ref, ok := x.claimed[q.Scheduled] // never holds the zero digest
+	if !ok || ref == q.Ref {
 		return store.Record{}, false
 	}
-	h := s.shardOf(w.ref)
+	h := s.shardOf(ref)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if w.rec.Scheduled != q.Scheduled {
-		return store.Record{}, false
-	}
-	r := w.rec
-	r.Now = s.now()
-	return handOut(r), true
+	other := h.rows[ref].record(s.now())
+	return other, other.Scheduled == q.Scheduled
 }
 
 // claim keeps what a request made of a record.
-func (x *index) claim(w *row, q store.Request, next store.Record, verb store.Verb) store.Record {
-	if w.rec.Fingerprint == (store.Digest{}) { // then the fields are the request's
-		next.Fields = clones(next.Fields)[0]
-	}
+func (x *index) claim(h *shard, w row, from, to *store.Record, q store.Request, verb store.Verb) store.Record {
 	if q.Scheduled != (store.Digest{}) {
-		x.claimed[q.Scheduled] = w
+		x.claimed[q.Scheduled] = q.Ref
 	}
-	w.keep(next, verb, q.Who, "")
-	return handOut(next)
+	to.Fields = kept(to.Fields) // perhaps the request's
+	h.rows[q.Ref] = w.next(from, to, verb, q.Who, "")
+	return *to
 }
 
 // Renew implements [store.Store].
@@ -182,13 +179,16 @@ func (s *Store) renew(lease time.Duration, held store.Claim) bool {
 		return true
 	}
 	now := s.now()
-	next, changed, gone := w.rec.AfterRenew(held, lease, now)
-	switch {
-	case changed && w.rec.LogRenewal(now):
-		w.keep(next, store.Resumed, "", "")
-	case changed:
-		w.rec = next
+	rec := w.record(now)
+	next, changed, gone := rec.AfterRenew(held, lease, now)
+	if !changed {
+		return gone
 	}
+	var verb store.Verb
+	if rec.LogRenewal(now) {
+		verb = store.Resumed
+	}
+	h.rows[held.Ref] = w.next(&rec, &next, verb, "", "")
 	return gone
 }
 
@@ -224,15 +224,25 @@ func (s *Store) change(ctx context.Context, ref store.Ref, c store.Change,
 	if !ok {
 		return store.Record{}, store.ErrNotFound
 	}
-	next, changed, err := after(w.rec, s.now())
+	now := s.now()
+	rec := w.record(now)
+	next, changed, err := after(rec, now)
 	if !changed {
-		return handOut(next), err
+		return next, err
 	}
-	if c.Outcome != nil {
-		next.Outcome = takeIn(c.Outcome)
+	h.rows[ref] = w.next(&rec, &next, c.Verb, c.Who, c.Why)
+	if o := next.Outcome; o != nil { // perhaps the caller's
+		next.Outcome = &store.Outcome{Format: o.Format, Data: kept(o.Data), Context: kept(o.Context)}
 	}
-	w.keep(next, c.Verb, c.Who, c.Why)
-	return handOut(next), nil
+	return next, nil
+}
+
+// kept returns a copy, as one gets it from a row: nil for an empty one.
+func kept(b []byte) []byte {
+	if len(b) == 0 {
+		return nil
+	}
+	return bytes.Clone(b)
 }
 
 // Get implements [store.Store].
@@ -246,7 +256,5 @@ func (s *Store) Get(ctx context.Context, ref store.Ref) (store.Record, error) {
 	if !ok {
 		return store.Record{}, store.ErrNotFound
 	}
-	r := w.rec
-	r.Now = s.now()
-	return handOut(r), nil
+	return w.record(s.now()), nil
 }

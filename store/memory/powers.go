@@ -17,11 +17,9 @@ func (s *Store) Lookup(ctx context.Context, k key.Key) (store.Record, error) {
 		return store.Record{}, err
 	}
 	defer unlock()
-	for _, w := range all {
-		if w.ref.Key == k {
-			r := w.rec
-			r.Now = s.now()
-			return handOut(r), nil
+	for _, ref := range all {
+		if ref.Key == k {
+			return s.shardOf(ref).rows[ref].record(s.now()), nil
 		}
 	}
 	return store.Record{}, store.ErrNotFound
@@ -39,13 +37,12 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]store.Record, error
 	defer unlock()
 	now := s.now()
 	var page []store.Record
-	for _, w := range all {
-		r := w.rec
-		r.Now = now
+	for _, ref := range all {
+		r := s.shardOf(ref).rows[ref].record(now)
 		if !f.Matches(r) {
 			continue
 		}
-		if page = append(page, handOut(r)); len(page) == f.Size() {
+		if page = append(page, r); len(page) == f.Size() {
 			break
 		}
 	}
@@ -88,28 +85,31 @@ func (s *Store) tidy(ctx context.Context, limit int, verb store.Verb,
 	}
 	defer unlock()
 	now := s.now()
-	for _, w := range all {
+	for _, ref := range all {
 		if n == limit {
 			break
 		}
-		if next, changed := after(w.rec, now); changed {
-			w.keep(next, verb, "", "")
+		h := s.shardOf(ref)
+		w := h.rows[ref]
+		rec := w.record(now)
+		if next, changed := after(rec, now); changed {
+			h.rows[ref] = w.next(&rec, &next, verb, "", "")
 			n++
 		}
 	}
 	return n, nil
 }
 
-// all returns all records as they are until unlock is called, sorted, so that equal
-// stores answer equally.
-func (s *Store) all(ctx context.Context) (rows []*row, unlock func(), err error) {
+// all returns the refs of all records, which stay as they are until unlock is called;
+// sorted, so that equal stores answer equally.
+func (s *Store) all(ctx context.Context) (refs []store.Ref, unlock func(), err error) {
 	unlock, err = s.lockAll(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i := range s.shards {
-		rows = slices.AppendSeq(rows, maps.Values(s.shards[i].rows))
+		refs = slices.AppendSeq(refs, maps.Keys(s.shards[i].rows))
 	}
-	slices.SortFunc(rows, func(a, b *row) int { return a.ref.Compare(b.ref) })
-	return rows, unlock, nil
+	slices.SortFunc(refs, store.Ref.Compare)
+	return refs, unlock, nil
 }

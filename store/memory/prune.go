@@ -29,21 +29,19 @@ func (s *Store) Prune(ctx context.Context, p store.Prune) (int, error) {
 	}
 	defer unlock()
 	now := s.now()
-	gone := map[*row]bool{}
-	for _, w := range all {
+	gone := map[store.Ref]bool{}
+	for _, ref := range all {
 		if len(gone) == p.Limit {
 			break
 		}
-		r := w.rec
-		r.Now = now
-		if p.Matches(r) {
-			delete(s.shardOf(w.ref).rows, w.ref)
-			gone[w] = true
+		if rows := s.shardOf(ref).rows; p.Matches(rows[ref].record(now)) {
+			delete(rows, ref)
+			gone[ref] = true
 		}
 	}
 	// Also what it was claimed by before: else the index would keep it in memory.
 	for i := range s.indexes {
-		maps.DeleteFunc(s.indexes[i].claimed, func(_ store.Digest, w *row) bool { return gone[w] })
+		maps.DeleteFunc(s.indexes[i].claimed, func(_ store.Digest, ref store.Ref) bool { return gone[ref] })
 	}
 	return len(gone), nil
 }

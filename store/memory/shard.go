@@ -15,7 +15,7 @@ const shards = 64
 // shard is some of the records.
 type shard struct {
 	mu   sync.Mutex
-	rows map[store.Ref]*row
+	rows map[store.Ref]row
 }
 
 // index is some of the scheduled activities, and the records that they claimed. A record
@@ -24,7 +24,7 @@ type shard struct {
 // Its lock is taken before that of a shard, and never while one is held.
 type index struct {
 	mu      sync.Mutex
-	claimed map[store.Digest]*row
+	claimed map[store.Digest]store.Ref
 }
 
 // shardOf returns where the record of ref is kept. Keys are digests: any part will do.
