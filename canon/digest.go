@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"slices"
 	"strconv"
@@ -22,7 +23,7 @@ const maxDigests = 256
 
 // digests takes a fingerprint apart.
 func digests(fingerprint []form) []FieldDigest {
-	var all []FieldDigest
+	all := make([]FieldDigest, 0, 4)
 	for i, f := range fingerprint {
 		path := "/" + strconv.Itoa(i)
 		if f.text == nil || string(f.text) == "null" {
@@ -31,7 +32,7 @@ func digests(fingerprint []form) []FieldDigest {
 		before := len(all)
 		if f.text[0] == '{' {
 			for name, value := range members(f.text) {
-				all = append(all, digest(path+"/"+escapePointer(unquote(name)), value))
+				all = append(all, digest(below(path, name), value))
 				if len(all)-before > maxDigests {
 					all = all[:before]
 					break
@@ -44,6 +45,14 @@ func digests(fingerprint []form) []FieldDigest {
 	}
 	slices.SortFunc(all, func(a, b FieldDigest) int { return compareUTF16(a.Path, b.Path) })
 	return all
+}
+
+// below returns the path of a member, whose name is quoted.
+func below(path string, name []byte) string {
+	if !bytes.ContainsAny(name, `\~/`) {
+		return path + "/" + string(name[1:len(name)-1])
+	}
+	return path + "/" + escapePointer(unquote(name))
 }
 
 func digest(path string, part []byte) FieldDigest {

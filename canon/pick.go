@@ -11,11 +11,20 @@ import (
 // is applied: a field that does not count is as if it were zero.
 type picker struct {
 	*encoder
-	keep  class // identity, or checked for both
-	steps int
+	keep    class // identity, or checked for both
+	steps   int
+	checked bool // something is left out that is only checked
 }
 
-func (k *picker) keeps(c class) bool { return c <= k.keep }
+// keeps is all that the class of a part decides: if it never left out what is only
+// checked, nothing would be different if that were kept.
+func (k *picker) keeps(c class) bool {
+	if c <= k.keep {
+		return true
+	}
+	k.checked = k.checked || c == checked
+	return false
+}
 
 // pick appends the parts of v that count. r says what the paths say below v; c is
 // the class of what they do not mention. If nothing counts, kept is false and

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // encodeFunc appends a value of the one type that it was made for.
@@ -20,6 +21,10 @@ type plan struct {
 	mayTag bool    // it may reach such a struct
 	zero   []byte  // canonical form of the zero value; nil if it has none
 	zeroed bool    // zero is set
+
+	// zeros are what is kept of the zero value where no path says what counts, by what
+	// is to be kept and by the class of what has no tag; nil until it is asked for.
+	zeros [checked + 1][ignored + 1]atomic.Pointer[[]byte]
 
 	// skipZero is set if it is worth while to look whether a value is zero before
 	// it is written.

@@ -105,26 +105,28 @@ func splitArgument(e *encoder, arg any, r *rules, c class) (a argument, err erro
 		return a, err
 	}
 	v := reflect.ValueOf(arg)
-	if r == nil && c == identity {
-		// Hopefully there are no tags either, and the two are one.
+	if r == nil && c == identity && !p.tagged {
+		// Hopefully there are no tags below either, and all of it counts.
 		e.restart()
 		text, err := p.encode(e, e.buf, v)
 		if err == nil {
 			err = e.checkSize(text)
 		}
-		if err != nil {
+		switch {
+		case err != nil && !p.mayTag:
 			return a, err
-		}
-		if !e.tagged {
+		case err == nil && !e.tagged:
 			f := form{text: e.store(text)}
 			f.zero = bytes.Equal(f.text, p.zero) || string(f.text) == "null"
 			return argument{f, f, true}, nil
 		}
 	}
-	if a.identity, err = pickForm(e, p, v, r, c, identity); err != nil {
+	if a.identity, a.same, err = pickForm(e, p, v, r, c, identity); err != nil {
 		return a, err
 	}
-	a.fingerprint, err = pickForm(e, p, v, r, c, checked)
+	if a.fingerprint = a.identity; !a.same {
+		a.fingerprint, _, err = pickForm(e, p, v, r, c, checked)
+	}
 	return a, err
 }
 
@@ -140,7 +142,8 @@ func (e *encoder) store(buf []byte) []byte {
 	return buf[from:len(buf):len(buf)]
 }
 
-func pickForm(e *encoder, p *plan, v reflect.Value, r *rules, c, keep class) (form, error) {
+// pickForm returns the form of what is kept, and whether that is all that counts.
+func pickForm(e *encoder, p *plan, v reflect.Value, r *rules, c, keep class) (f form, all bool, err error) {
 	k := picker{encoder: e, keep: keep}
 	e.restart()
 	text, kept, err := k.pick(e.buf, p, v, r, c)
@@ -148,14 +151,32 @@ func pickForm(e *encoder, p *plan, v reflect.Value, r *rules, c, keep class) (fo
 		err = e.checkSize(text)
 	}
 	if err != nil || !kept {
-		return form{zero: true}, err
+		return form{zero: true}, !k.checked, err
 	}
-	f := form{text: e.store(text)}
-	// A zero value that has no form is no error: then v is not zero.
-	e.restart()
-	zero, _, err := k.pick(e.buf, p, reflect.Zero(p.typ), r, c)
-	f.zero = string(f.text) == "null" || err == nil && bytes.Equal(f.text, zero[len(e.buf):])
-	return f, nil
+	all = !k.checked
+	f.text = e.store(text)
+	f.zero = string(f.text) == "null" || k.isZero(f.text, p, r, c)
+	return f, all, nil
+}
+
+// isZero reports whether text is what is kept of the type's zero value. One that has no
+// form is no error: then text is that of another value.
+func (k *picker) isZero(text []byte, p *plan, r *rules, c class) bool {
+	known := &p.zeros[k.keep][c]
+	if zero := known.Load(); r == nil && zero != nil {
+		return bytes.Equal(text, *zero)
+	}
+	k.restart()
+	zero, _, err := k.pick(k.buf, p, reflect.Zero(p.typ), r, c)
+	if err != nil {
+		return false
+	}
+	zero = zero[len(k.buf):]
+	if r == nil {
+		kept := bytes.Clone(zero)
+		known.Store(&kept)
+	}
+	return bytes.Equal(text, zero)
 }
 
 // withoutZeros leaves zeros at the end out.

@@ -38,6 +38,11 @@ type refundBase struct {
 	ID             int
 }
 
+type unwritable struct {
+	A string  `json:"a"`
+	F float64 `json:"f" effectonce:"ignore"`
+}
+
 type refundEmbedded struct{ Note string }
 
 func TestSplit(t *testing.T) {
@@ -102,6 +107,8 @@ func TestSplit(t *testing.T) {
 		{"whole argument checked", canon.Fields{Check: []string{"/1"}}, []any{"a", "b"}, `["a"]`, `["a","b"]`},
 		{"path not there", canon.Fields{Ignore: []string{"/0/y", "/5", "/1/x/y"}}, []any{dynamic["deep"], "s"}, `[{"note":"d","x":[1,2,3]},"s"]`, ``},
 		{"path through null", canon.Fields{Ignore: []string{"/0/a/b"}}, []any{map[string]any{"a": nil}}, `[{"a":null}]`, ``},
+		{"content of an ignored field is not looked at", canon.Fields{}, []any{unwritable{"a", math.NaN()}}, `[{"a":"a"}]`, ``},
+		{"content of a field further down is not looked at", canon.Fields{}, []any{[]unwritable{{"a", math.Inf(1)}}}, `[[{"a":"a"}]]`, ``},
 		{"ignored content is not looked at", canon.Fields{Ignore: []string{"/0/bad"}}, []any{map[string]any{"bad": math.NaN(), "a": 1}}, `[{"a":1}]`, ``},
 		{"path over a tag", canon.Fields{Check: []string{"/0/trace"}}, []any{refund{Order: "o", Trace: "t"}},
 			`[{"order":"o"}]`, `[{"order":"o","trace":"t"}]`},
