@@ -7,6 +7,7 @@ import (
 	sdkinterceptor "go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/effectonce/effectonce/internal/outlive"
 	"github.com/effectonce/effectonce/store"
 )
 
@@ -18,6 +19,7 @@ type Interceptor struct {
 	opts     Options
 	policies map[string]*Policy // those of opts
 	renewals *renewals
+	reports  *outlive.Callers
 	shadows  sync.WaitGroup
 	warned   sync.Map // activity types, so that each is warned about once
 }

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/effectonce/effectonce/internal/outlive"
 	"github.com/effectonce/effectonce/store"
 )
 
@@ -92,7 +93,7 @@ func newInterceptor(s store.Store, o Options) (*Interceptor, error) {
 	for activityType, p := range o.Policies {
 		policies[activityType] = &p
 	}
-	return &Interceptor{store: s, opts: o, policies: policies, renewals: newRenewals(s)}, nil
+	return &Interceptor{store: s, opts: o, policies: policies, renewals: newRenewals(s), reports: outlive.New(o.RecordTimeout)}, nil
 }
 
 // faults returns everything that is wrong, in one error.

@@ -113,8 +113,7 @@ func (c *call) toPayloads(ctx context.Context, own encodingContext, result any) 
 	if err == nil || errors.Is(err, converter.ErrUnableToEncode) {
 		return p, err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.ic.opts.RecordTimeout)
-	defer cancel()
+	ctx = c.ic.reports.Of(ctx)
 	pause := newBackoff()
 	for err != nil && !errors.Is(err, converter.ErrUnableToEncode) && pause.sleep(ctx) == nil {
 		p, err = toPayloads(c.dataConverter(ctx, own), result)

@@ -149,8 +149,7 @@ func (c *call) unknownRetry() time.Duration {
 // and deadline, because the effect does too, and is repeated until there is a
 // definite answer or RecordTimeout is over.
 func (c *call) report(ctx context.Context, held store.Claim, change store.Change) (store.Record, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.ic.opts.RecordTimeout)
-	defer cancel()
+	ctx = c.ic.reports.Of(ctx)
 	pause := newBackoff()
 	for {
 		rec, err := c.ic.store.Report(ctx, held, change)

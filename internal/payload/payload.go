@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"sync"
 
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
@@ -59,6 +60,10 @@ func Types(types []reflect.Type) []reflect.Type {
 var (
 	messageType = reflect.TypeFor[proto.Message]()
 	rawType     = reflect.TypeFor[converter.RawValue]()
+	legacyType  = reflect.TypeFor[interface {
+		Reset()
+		ProtoMessage()
+	}]()
 )
 
 // argument returns what stands for one argument.
@@ -86,29 +91,42 @@ func argument(arg any, path string) (any, error) {
 	case proto.Message:
 		return message(a, path)
 	}
-	// A message that is passed by value.
-	if t := reflect.TypeOf(arg); t.Kind() == reflect.Struct && reflect.PointerTo(t).Implements(messageType) {
+	switch t := reflect.TypeOf(arg); kindOf(t) {
+	case messageByValue:
 		p := reflect.New(t)
 		p.Elem().Set(reflect.ValueOf(arg))
 		return argument(p.Interface(), path)
-	}
-	if isLegacy(arg) {
+	case legacyMessage:
 		return nil, refuse(ErrMessage, path, "generated for an API without reflection, which hides unknown fields: generate it anew")
 	}
 	return arg, nil
 }
 
-// isLegacy reports whether arg is a message of protobuf's first Go API, or of gogo.
-func isLegacy(arg any) bool {
-	type legacy interface {
-		Reset()
-		ProtoMessage()
+// kind is what the type of an argument is, besides what its value says.
+type kind int
+
+const (
+	plainValue kind = iota
+	messageByValue
+	legacyMessage // of protobuf's first Go API, or of gogo
+)
+
+var kinds sync.Map // by type: to look for methods takes longer than to write most arguments
+
+func kindOf(t reflect.Type) kind {
+	if k, ok := kinds.Load(t); ok {
+		return k.(kind)
 	}
-	if _, ok := arg.(legacy); ok {
-		return true
+	k := plainValue
+	isStruct := t.Kind() == reflect.Struct
+	switch {
+	case isStruct && reflect.PointerTo(t).Implements(messageType):
+		k = messageByValue
+	case t.Implements(legacyType), isStruct && reflect.PointerTo(t).Implements(legacyType):
+		k = legacyMessage
 	}
-	t := reflect.TypeOf(arg)
-	return t.Kind() == reflect.Struct && reflect.PointerTo(t).Implements(reflect.TypeFor[legacy]())
+	kinds.Store(t, k)
+	return k
 }
 
 // dynamic returns the arguments of a dynamic activity. They pass through the data
