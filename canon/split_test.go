@@ -359,3 +359,29 @@ func TestDigestsSorted(t *testing.T) {
 		t.Errorf("not sorted: %v", s.Digests)
 	}
 }
+
+// What is left of a zero value depends on what is around it, and is remembered by that.
+func TestSplitZeroByClass(t *testing.T) {
+	t.Parallel()
+	type line struct {
+		N int `effectonce:"check"`
+	}
+	only := canon.Fields{Identity: []string{"/0"}}
+	for range 2 {
+		for _, tt := range []struct {
+			fields                canon.Fields
+			arg                   [2]line
+			identity, fingerprint string
+		}{
+			{only, [2]line{{N: 1}}, `["a"]`, `["a",[{"N":1}]]`},
+			{canon.Fields{}, [2]line{}, `["a"]`, `["a"]`},
+			{canon.Fields{}, [2]line{1: {N: 1}}, `["a"]`, `["a",[{},{"N":1}]]`},
+			{only, [2]line{}, `["a"]`, `["a"]`},
+		} {
+			got, err := tt.fields.Split([]any{"a", tt.arg})
+			if err != nil || string(got.Identity) != tt.identity || string(got.Fingerprint) != tt.fingerprint {
+				t.Errorf("%+v: got %s and %s, %v; want %s and %s", tt.arg, got.Identity, got.Fingerprint, err, tt.identity, tt.fingerprint)
+			}
+		}
+	}
+}
