@@ -19,12 +19,15 @@ WITH was AS (
 ), changed AS (
 	UPDATE {records} SET
 		token = $4, fence = $5, retention = $6, expires = $7, deadline = $8, prior = $9, generation = $10, attempt = $11,
-		dropped = $12, scheduled = $13, fingerprint = $14, fields = $15,
-		namespace = $16, scope_kind = $17, scope_id = $18, tenant = $19, operation = $20, intent = $21,
-		workflow_id = $22, run_id = $23, who = $24, tells_claim = NULL, tells_end = NULL, ended_by = NULL, ended_why = NULL,
-		active_since = CASE WHEN $32 IN ('claim', 'take_over') THEN $31 ELSE active_since END,
-		version = version + 1, lease = $25, finished = $26, state = $27,
-		outcome_format = $28, outcome_data = $29, outcome_context = $30
+		look_again = CASE WHEN expires IS DISTINCT FROM $7 THEN NULL
+			WHEN look_again = 'infinity' OR dropped IS NOT NULL THEN CASE WHEN $25::timestamptz IS NULL THEN 'infinity' ELSE $30::timestamptz END
+			ELSE look_again END,
+		dropped = NULL, scheduled = $12, fingerprint = $13, fields = $14,
+		namespace = $15, scope_kind = $16, scope_id = $17, tenant = $18, operation = $19, intent = $20,
+		workflow_id = $21, run_id = $22, who = $23, tells_claim = NULL, tells_end = NULL, ended_by = NULL, ended_why = NULL,
+		active_since = CASE WHEN $31 IN ('claim', 'take_over') THEN $30 ELSE active_since END,
+		version = version + 1, lease = $24, finished = $25, state = $26,
+		outcome_format = $27, outcome_data = $28, outcome_context = $29
 	WHERE root = $1 AND key = $2 AND version = $3
 	RETURNING version, waited_for, key -- a mark may have come after the reading
 ), logged AS (
@@ -34,11 +37,14 @@ WITH was AS (
 	SELECT created, 1, 1, token, root, 1, attempt, key, 'claim', 'in_flight', workflow_id, run_id, who, ''
 	FROM was WHERE tells_claim AND EXISTS (SELECT FROM changed)
 	UNION ALL
-	SELECT finished, version - dropped::int, fence, NULL, root, NULL, NULL, key, CASE state WHEN 'completed' THEN 'complete' ELSE 'fail' END, state,
+	SELECT finished, version - (dropped IS NOT NULL)::int, fence, NULL, root, NULL, NULL, key, CASE state WHEN 'completed' THEN 'complete' ELSE 'fail' END, state,
 		NULL, NULL, coalesce(ended_by, who), coalesce(ended_why, '')
 	FROM was WHERE tells_end AND EXISTS (SELECT FROM changed)
 	UNION ALL
-	SELECT $31, version, $5, $4, $1, $10, $11, $2, $32, $27, $22, $23, $33, $34 FROM changed
+	SELECT dropped, version, fence, NULL, root, NULL, NULL, key, 'expire', state, NULL, NULL, '', ''
+	FROM was WHERE dropped IS NOT NULL AND EXISTS (SELECT FROM changed)
+	UNION ALL
+	SELECT $30, version, $5, $4, $1, $10, $11, $2, $31, $26, $21, $22, $32, $33 FROM changed
 )
 SELECT {durable}, {notify} FROM changed`
 
@@ -58,7 +64,7 @@ func (s *Store) write(ctx context.Context, c *pgx.Conn, prev *row, next store.Re
 		uuid(next.Root), next.Key[:], prev.version,
 		uuid(next.Token), next.Fence, int64(next.Retention), moment(next.Expires),
 		moment(next.Deadline), moment(next.Prior), next.Generation, next.Attempt,
-		next.Expired(), activity(next.Scheduled, next.RunID), digest(next.Fingerprint), null(next.Fields),
+		activity(next.Scheduled, next.RunID), digest(next.Fingerprint), null(next.Fields),
 		next.Namespace, next.ScopeKind, next.ScopeID, next.Tenant, next.Operation, next.Intent,
 		next.WorkflowID, next.RunID, claimant,
 		moment(next.Lease), moment(next.Finished), string(next.State), format, data, codec,

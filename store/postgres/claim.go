@@ -21,10 +21,10 @@ const claimSQL = `
 WITH {clock}, won AS (
 	INSERT INTO {records} (root, key, namespace, scope_kind, scope_id, tenant, operation, intent,
 		workflow_id, run_id, attempt, who, scheduled, fingerprint, fields, token, retention,
-		lease, deadline, expires, created, active_since, state, fence, generation, version, dropped, tells_claim)
+		lease, deadline, expires, created, active_since, state, fence, generation, version, tells_claim)
 	SELECT $1::uuid, $2::bytea, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text,
 		$9::text, $10::text, $11::integer, $12::text, $13::bytea, $14::bytea, $15::bytea, $16::uuid, $17::bigint,
-		now + $18::interval, now + $19::interval, now + $20::interval, now, now, 'in_flight', 1, 1, 1, false, true
+		now + $18::interval, now + $19::interval, now + $20::interval, now, now, 'in_flight', 1, 1, 1, true
 	FROM clock
 	ON CONFLICT DO NOTHING
 	RETURNING created

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,7 +14,7 @@ import (
 )
 
 const tellerSQL = `
-SELECT {columns}, clock_timestamp(), tells_claim, tells_end, ended_by, ended_why FROM {records} WHERE root = $1 AND key = $2`
+SELECT {columns}, clock_timestamp(), tells_claim, tells_end, ended_by, ended_why, dropped FROM {records} WHERE root = $1 AND key = $2`
 
 const historySQL = `
 SELECT at, version, fence, verb, state, token, generation, attempt, workflow_id, run_id, who, why
@@ -63,7 +64,8 @@ type entry struct {
 	workflow, run       *string
 }
 
-// told returns what the record itself tells: its first claim, how it finished, or both.
+// told returns what the record itself tells: its first claim, how it finished, and when
+// its outcome was dropped.
 func (s *Store) told(ctx context.Context, ref store.Ref) (entries []entry, err error) {
 	rows, err := s.pool.Query(ctx, s.text.teller, uuid(ref.Root), ref.Key[:])
 	if err != nil {
@@ -76,7 +78,8 @@ func (s *Store) told(ctx context.Context, ref store.Ref) (entries []entry, err e
 	var r row
 	var claim, end *bool
 	var by, why *string
-	if err := r.scan(rows, &claim, &end, &by, &why); err != nil {
+	var dropped *time.Time
+	if err := r.scan(rows, &claim, &end, &by, &why, &dropped); err != nil {
 		return nil, err
 	}
 	is := func(version int64, e store.Entry) {
@@ -90,11 +93,15 @@ func (s *Store) told(ctx context.Context, ref store.Ref) (entries []entry, err e
 		if r.State == store.Failed {
 			verb = store.Fail
 		}
-		if r.Outcome == nil {
-			version-- // it has expired since
+		if dropped != nil {
+			version-- // of that
 		}
 		last.Now = r.Finished
 		is(version, last.Log(nil, verb, or(by, r.who), or(why, "")))
+	}
+	if dropped != nil {
+		r.Now = *dropped
+		is(r.version, r.Log(nil, store.Expired, "", ""))
 	}
 	return entries, nil
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -34,28 +35,6 @@ WITH {clock}, due AS (
 )
 SELECT count(*), {durable}, count({notify}) FROM changed`
 
-const expireSQL = `
-WITH {clock}, due AS (
-	SELECT root, key FROM {records}, clock
-	WHERE NOT dropped AND expires <= statement_timestamp() -- which an index can be asked for
-		AND state IN ('completed', 'failed')
-		AND finished + ceil(retention / 1000.0) * interval '1 microsecond' <= now
-	ORDER BY expires
-	LIMIT $1 FOR UPDATE OF records SKIP LOCKED
-), changed AS (
-	UPDATE {records} r SET dropped = true, version = r.version + 1,
-		outcome_format = NULL, outcome_data = NULL, outcome_context = NULL
-	FROM due, clock
-	WHERE r.root = due.root AND r.key = due.key
-		AND NOT r.dropped AND r.expires <= now AND r.state IN ('completed', 'failed')
-		AND r.finished + ceil(r.retention / 1000.0) * interval '1 microsecond' <= now
-	RETURNING now, r.version, r.fence, r.root, r.key, r.state
-), logged AS (
-	INSERT INTO {history} (at, version, fence, root, key, verb, state, who, why)
-	SELECT now, version, fence, root, key, 'expire', state, '', '' FROM changed
-)
-SELECT count(*), {durable}, 0 FROM changed`
-
 // ownPlanSQL has the next statement planned for its own arguments: little or much may
 // be due.
 const ownPlanSQL = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`
@@ -64,14 +43,24 @@ const ownPlanSQL = `SELECT set_config('plan_cache_mode', 'force_custom_plan', tr
 // put back shows in what is younger, and then everything is looked through once more.
 const believed = `till <= clock_timestamp() - interval '10 minutes'`
 
-const sweptSQL = `
-SELECT coalesce((SELECT till FROM {progress} WHERE task = 'sweep' AND ` + believed + `), '-infinity')`
+const begunSQL = `
+SELECT coalesce((SELECT till FROM {progress} WHERE task = $1 AND ` + believed + `), '-infinity')`
 
 const sweptTillSQL = `
 INSERT INTO {progress} AS p (task, till)
 SELECT 'sweep', least(min(active_since), clock_timestamp() - interval '10 minutes') FROM {records}
-WHERE active_since >= $1 AND state IN ('in_flight', 'pending')
+WHERE active_since >= $1 AND state IN ('in_flight', 'pending')` + further
+
+const further = `
 ON CONFLICT (task) DO UPDATE SET till = CASE WHEN p.` + believed + ` THEN greatest(p.till, excluded.till) ELSE excluded.till END`
+
+// begun returns the moment before which a task has left nothing to do.
+func (s *Store) begun(ctx context.Context, task string) (till pgtype.Timestamptz, err error) {
+	return reading(ctx, s, func() (till pgtype.Timestamptz, err error) {
+		err = s.pool.QueryRow(ctx, s.text.begun, task).Scan(&till)
+		return till, err
+	})
+}
 
 // Sweep implements [store.Janitor]. It looks through what has become active since the
 // oldest claim that the sweep before found alive.
@@ -79,10 +68,7 @@ func (s *Store) Sweep(ctx context.Context, limit int) (int, error) {
 	if s.opts.Portable {
 		return s.tidyPlainly(ctx, store.Swept, limit)
 	}
-	since, err := reading(ctx, s, func() (since pgtype.Timestamptz, err error) {
-		err = s.pool.QueryRow(ctx, s.text.swept).Scan(&since)
-		return since, err
-	})
+	since, err := s.begun(ctx, "sweep")
 	if err != nil {
 		return 0, fmt.Errorf("sweep: %w", explained(err))
 	}
@@ -90,34 +76,38 @@ func (s *Store) Sweep(ctx context.Context, limit int) (int, error) {
 	if err != nil || n == limit {
 		return n, err
 	}
-	_, err = detached(ctx, s, func() (none struct{}, err error) {
-		return none, s.settle(ctx, func(ctx context.Context, c *pgx.Conn) error {
-			return s.send(ctx, c, statement{s.text.sweptTill, []any{since}, ignore})
-		})
-	})
-	if err != nil {
+	if err := s.advance(ctx, statement{s.text.sweptTill, []any{since}, ignore}); err != nil {
 		return n, fmt.Errorf("sweep: %w", explained(err))
 	}
 	return n, nil
 }
 
-// Expire implements [store.Janitor].
-func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
-	if s.opts.Portable {
-		return s.tidyPlainly(ctx, store.Expired, limit)
-	}
-	return s.tidy(ctx, "expire", s.text.expire, limit)
+// advance notes how far a task has come.
+func (s *Store) advance(ctx context.Context, list ...statement) error {
+	_, err := detached(ctx, s, func() (none struct{}, err error) {
+		return none, s.settle(ctx, func(ctx context.Context, c *pgx.Conn) error { return s.send(ctx, c, list...) })
+	})
+	return err
 }
 
 // atOnce is how many records are changed in one transaction.
-const atOnce = 1500
+const atOnce = 350
+
+// rest has others go first for as long as a transaction took: there are many more, and
+// none of them is urgent.
+func rest(ctx context.Context, began time.Time) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Since(began)):
+	}
+}
 
 func (s *Store) tidy(ctx context.Context, what, sql string, limit int, args ...any) (total int, err error) {
 	if err := store.ValidateLimit(limit); err != nil {
 		return 0, err
 	}
 	for total < limit {
-		size := min(limit-total, atOnce)
+		size, began := min(limit-total, atOnce), time.Now()
 		n, err := detached(ctx, s, func() (n int, err error) {
 			err = s.settle(ctx, func(ctx context.Context, c *pgx.Conn) error {
 				return s.send(ctx, c, statement{ownPlanSQL, nil, ignore}, statement{sql, append([]any{size}, args...), func(rows pgx.Rows) error {
@@ -138,6 +128,9 @@ func (s *Store) tidy(ctx context.Context, what, sql string, limit int, args ...a
 		}
 		if n < size {
 			break
+		}
+		if total < limit {
+			rest(ctx, began)
 		}
 	}
 	return total, nil

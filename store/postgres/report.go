@@ -16,7 +16,7 @@ import (
 // writes that into the history first.
 const endSQL = `
 UPDATE {records} SET state = '{state}', lease = NULL, version = version + 1, finished = clock_timestamp(),
-	outcome_format = $7, outcome_data = $8, outcome_context = $9,
+	outcome_format = $7, outcome_data = $8, outcome_context = $9, {look again},
 	tells_end = true, ended_by = nullif($5, who), ended_why = nullif($6, '')
 WHERE root = $1 AND key = $2 AND token = $3 AND fence = $4 AND state NOT IN ('completed', 'failed')
 RETURNING version, finished, {durable}, {notify}`

@@ -20,7 +20,8 @@ type statements struct {
 	claimAll, endAll, reportAll     string
 	seenAll                         string
 	lookup, list, teller, history   string
-	sweep, swept, sweptTill, expire string
+	sweep, sweptTill                string
+	expire, expiredTill, begun      string
 	prune, pruneTill                string
 }
 
@@ -41,6 +42,10 @@ const (
 	durable = `CASE WHEN current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')
 		THEN set_config('synchronous_commit', 'on', true) END`
 
+	// lookAgain has what finishes after its retention was looked at looked at again.
+	// Otherwise it changes nothing, and touches no index.
+	lookAgain = `look_again = CASE WHEN look_again = 'infinity' THEN clock_timestamp() ELSE look_again END`
+
 	// revoked is the token of a claim that nobody owns any more.
 	revoked = `'00000000-0000-0000-0000-000000000000'::uuid`
 )
@@ -55,6 +60,7 @@ func newStatements(schema string) statements {
 		"{columns but outcome}", columnsButOutcome,
 		"{clock}", clock,
 		"{durable}", durable,
+		"{look again}", lookAgain,
 		"{notify}", strings.ReplaceAll(notify, "{channel}", channelOf(schema)),
 		"{revoked}", revoked,
 	).Replace
@@ -65,7 +71,8 @@ func newStatements(schema string) statements {
 		together: sql(togetherSQL), mark: sql(markSQL),
 		claimAll: sql(claimAllSQL), endAll: sql(endAllSQL), reportAll: sql(reportAllSQL), seenAll: sql(seenAllSQL),
 		lookup: sql(lookupSQL), list: sql(listSQL), teller: sql(tellerSQL), history: sql(historySQL),
-		sweep: sql(sweepSQL), swept: sql(sweptSQL), sweptTill: sql(sweptTillSQL), expire: sql(expireSQL),
+		sweep: sql(sweepSQL), sweptTill: sql(sweptTillSQL),
+		expire: sql(expireSQL), expiredTill: sql(expiredTillSQL), begun: sql(begunSQL),
 		prune: sql(pruneSQL), pruneTill: sql(pruneTillSQL),
 	}
 	for verb, state := range ends {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/effectonce/effectonce/key"
@@ -35,6 +36,8 @@ type Store struct {
 	flights flights
 	recent  recent
 	lane    lane
+
+	expiredTo atomic.Pointer[pgtype.Timestamptz] // how far Expire has come
 
 	watchers watchers
 }

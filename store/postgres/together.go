@@ -16,10 +16,10 @@ const claimAllSQL = `
 WITH {clock}, won AS (
 	INSERT INTO {records} (root, key, namespace, scope_kind, scope_id, tenant, operation, intent,
 		workflow_id, run_id, attempt, who, scheduled, fingerprint, fields, token, retention,
-		lease, deadline, expires, created, active_since, state, fence, generation, version, dropped, tells_claim)
+		lease, deadline, expires, created, active_since, state, fence, generation, version, tells_claim)
 	SELECT a.root, a.key, a.namespace, a.scope_kind, a.scope_id, a.tenant, a.operation, a.intent,
 		a.workflow_id, a.run_id, a.attempt, a.who, a.scheduled, a.fingerprint, a.fields, a.token, a.retention,
-		now + a.lease, now + a.remaining, now + a.retained, now, now, 'in_flight', 1, 1, 1, false, true
+		now + a.lease, now + a.remaining, now + a.retained, now, now, 'in_flight', 1, 1, 1, true
 	FROM unnest($1::uuid[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
 			$9::text[], $10::text[], $11::integer[], $12::text[], $13::bytea[], $14::bytea[], $15::bytea[],
 			$16::uuid[], $17::bigint[], $18::interval[], $19::interval[], $20::interval[])
@@ -75,7 +75,7 @@ func (s *Store) claimAll(jobs []*job) statement {
 
 const endAllSQL = `
 UPDATE {records} SET state = becomes, lease = NULL, version = version + 1, finished = clock_timestamp(),
-	outcome_format = format, outcome_data = data, outcome_context = context,
+	outcome_format = format, outcome_data = data, outcome_context = context, {look again},
 	tells_end = true, ended_by = nullif(said_by, who), ended_why = nullif(why, '')
 FROM unnest($1::uuid[], $2::bytea[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[],
 		$9::bytea[], $10::bytea[]) WITH ORDINALITY

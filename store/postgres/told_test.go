@@ -39,6 +39,7 @@ func TestEndIsInTheHistoryWhateverFollows(t *testing.T) {
 		"Override":          {amend(override)},
 		"ExpireThenForget":  {expire, amend(store.Change{Verb: store.Forget})},
 		"OverrideAndExpire": {amend(override), expire},
+		"ExpireTwice":       {expire, amend(override), expire},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, end := range []struct{ who, why string }{{"worker-1", ""}, {"another", "because"}, {"", ""}} {

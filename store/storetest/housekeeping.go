@@ -124,7 +124,56 @@ var housekeepingTests = []test{
 		}
 		c := done("again")
 		c.Override = true
-		e.equal("overridden", data(e.amend(want, c)), "again")
+		now := e.amend(want, c)
+		e.equal("overridden", data(now), "again")
+		e.at(q.Ref, now.Finished.Add(q.Retention))
+		e.expire()
+		e.equal("expired once more", e.get(q.Ref).Expired(), true)
+	}},
+
+	{"RunAnewAfterItsRetention", func(e *env) {
+		q := e.request(func(q *store.Request) { q.Retention = 20 * time.Millisecond })
+		r := e.report(e.won(q), done("x"))
+		e.at(q.Ref, r.Finished.Add(q.Retention))
+		e.expire()
+		r = e.amend(e.get(q.Ref), store.Change{Verb: store.Forget, Who: "o", Why: "w"})
+		e.expire()
+		r = e.report(e.won(again(q)), done("y"))
+		e.equal("the new outcome", data(e.get(q.Ref)), "y")
+		e.at(q.Ref, r.Finished.Add(q.Retention))
+		e.expire()
+		e.equal("expired", e.get(q.Ref).Expired(), true)
+		if _, ok := e.Store.(store.Historian); ok {
+			var verbs []store.Verb
+			for _, l := range lines(e.history(q.Ref)) {
+				verbs = append(verbs, l.verb)
+			}
+			e.equal("history", verbs, []store.Verb{
+				store.Claimed, store.Complete, store.Expired, store.Forget, store.Claimed, store.Complete, store.Expired,
+			})
+		}
+	}},
+
+	{"FinishedLateExpiresLate", func(e *env) {
+		for _, f := range []struct {
+			name   string
+			finish func(store.Record) store.Record
+		}{
+			{"by its owner", func(r store.Record) store.Record { return e.report(r, done("x")) }},
+			{"by an operator", func(r store.Record) store.Record {
+				r = e.report(r, store.Change{Verb: store.MarkUnknown, Who: "w"})
+				return e.amend(r, done("x"))
+			}},
+		} {
+			r := e.won(e.request(func(q *store.Request) { q.Retention = 20 * time.Millisecond }))
+			e.at(r.Ref, r.Expires)
+			e.expire() // and finds nothing to do
+			r = f.finish(r)
+			e.equal("kept "+f.name, data(e.get(r.Ref)), "x")
+			e.at(r.Ref, r.Finished.Add(r.Retention))
+			e.expire()
+			e.equal("finished "+f.name+", expired", e.get(r.Ref).Expired(), true)
+		}
 	}},
 
 	{"OutcomeStaysWhileItsRetentionRuns", func(e *env) {

@@ -55,10 +55,10 @@ func (d *database) naive(tb testing.TB) way {
 		do: each(func(ctx context.Context) error {
 			q := request()
 			tag, err := pool.Exec(ctx, `INSERT INTO naive.records (root, token, fence, retention, created, active_since, expires, deadline,
-					generation, attempt, dropped, tells_claim, key, scheduled, fingerprint, fields, namespace, scope_kind, scope_id, tenant,
+					generation, attempt, tells_claim, key, scheduled, fingerprint, fields, namespace, scope_kind, scope_id, tenant,
 					operation, intent, workflow_id, run_id, who, version, lease, state)
 				VALUES ($1, $2, 1, $3, clock_timestamp(), clock_timestamp(), clock_timestamp() + interval '30 days', clock_timestamp() + interval '1 hour',
-					1, 1, false, true, $4, $5, $6, $7, $8, $9, $10, $11, $12, '', $13, $14, $15, 1, clock_timestamp() + interval '1 hour', 'in_flight')
+					1, 1, true, $4, $5, $6, $7, $8, $9, $10, $11, $12, '', $13, $14, $15, 1, clock_timestamp() + interval '1 hour', 'in_flight')
 				ON CONFLICT (root, key) DO NOTHING`,
 				q.Root, [16]byte(q.Token), int64(q.Retention), q.Key[:], append(q.Root[:6:6], q.Scheduled[:]...), q.Fingerprint[:], q.Fields,
 				q.Namespace, q.ScopeKind, q.ScopeID, q.Tenant, q.Operation, q.WorkflowID, q.RunID, q.Who)

@@ -16,11 +16,11 @@ CREATE TABLE records (
     created         timestamptz NOT NULL,
     active_since    timestamptz NOT NULL, -- when it last became in flight or pending
     expires         timestamptz,          -- never changed by renewals and reports, which so touch no index
+    look_again      timestamptz,          -- when to see whether it is over, if it was not at expires
     deadline        timestamptz,
     prior           timestamptz,
     generation      integer     NOT NULL,
     attempt         integer     NOT NULL,
-    dropped         boolean     NOT NULL, -- finished, and its outcome no longer kept
     tells_claim     boolean,              -- true: its first claim is not in the history yet
     waited_for      boolean,              -- true: somebody wants to be notified
     key             bytea       NOT NULL,
@@ -42,6 +42,7 @@ CREATE TABLE records (
     version         bigint      NOT NULL, -- grows with every write
     lease           timestamptz,
     finished        timestamptz,
+    dropped         timestamptz,          -- when its outcome was; it tells that itself
     state           text        NOT NULL, -- in_flight, pending, completed, failed, free or unknown
     outcome_format  text,                 -- null: there is no outcome, or no longer
     outcome_data    bytea,
@@ -61,14 +62,15 @@ CREATE TABLE records (
     autovacuum_analyze_scale_factor = 0.02
 );
 
-CREATE INDEX records_expires ON records (expires) WHERE NOT dropped;
+-- Of what is dropped, too: it would cost more to take that out than to pass over it.
+CREATE INDEX records_expire ON records ((coalesce(look_again, expires))) WHERE expires IS NOT NULL;
 -- Nearly free: rows lie in the order of their claims, more or less.
 CREATE INDEX records_active ON records USING brin (active_since) WITH (autosummarize);
 
 -- What happened to each record, and who did it. Only ever added to, in the
--- statement that changes the record. Most records are claimed and then finished, and
--- tell that themselves: it is written down here when another claim or an amendment
--- changes the record. Null means: as in the entry before. full_history has it all.
+-- statement that changes the record. Most records are claimed, finished and
+-- one day without their outcome, and tell that themselves: it is written down here when
+-- another claim or an amendment changes the record. Null means: as in the entry before. full_history has it all.
 CREATE TABLE history (
     at          timestamptz NOT NULL,
     version     bigint      NOT NULL, -- the record's; orders its history
@@ -97,10 +99,13 @@ UNION ALL
 SELECT created, 1, 1, root, token, 1, attempt, key, 'claim', 'in_flight', workflow_id, run_id, who, ''
 FROM records WHERE tells_claim
 UNION ALL
-SELECT finished, version - dropped::int, fence, root, token, generation, attempt, key,
+SELECT finished, version - (dropped IS NOT NULL)::int, fence, root, token, generation, attempt, key,
     CASE state WHEN 'completed' THEN 'complete' ELSE 'fail' END, state, workflow_id, run_id,
     coalesce(ended_by, who), coalesce(ended_why, '')
-FROM records WHERE tells_end;
+FROM records WHERE tells_end
+UNION ALL
+SELECT dropped, version, fence, root, NULL, NULL, NULL, key, 'expire', state, NULL, NULL, '', ''
+FROM records WHERE dropped IS NOT NULL;
 
 -- How far housekeeping has come.
 CREATE TABLE progress (
