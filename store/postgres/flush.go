@@ -21,8 +21,7 @@ import (
 func (s *Store) flush(c *pgxpool.Conn, jobs []*job) {
 	// Everybody takes rows in the same order, or two flushes could wait for one another.
 	slices.SortStableFunc(jobs, func(a, b *job) int { return a.ref().Compare(b.ref()) })
-	ctx, cancel := context.WithTimeout(context.Background(), s.opts.Timeout)
-	defer cancel()
+	ctx := s.callers.Context()
 	left := answered(jobs, s.writeTogether(ctx, c.Conn(), jobs))
 	if !c.Conn().IsClosed() {
 		left = answered(left, s.readTogether(ctx, c.Conn(), left))

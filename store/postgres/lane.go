@@ -98,9 +98,7 @@ func (s *Store) run() {
 }
 
 func (s *Store) connection() (*pgxpool.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.opts.Timeout)
-	defer cancel()
-	c, err := s.pool.Acquire(ctx)
+	c, err := s.pool.Acquire(s.callers.Context())
 	if err != nil {
 		return nil, fmt.Errorf("no connection, so nothing was sent: %w", err)
 	}

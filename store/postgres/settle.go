@@ -27,8 +27,7 @@ func (s *Store) settle(ctx context.Context, try func(context.Context, *pgx.Conn)
 
 // settleOn is settle that begins on c, and gives it back to the pool.
 func (s *Store) settleOn(ctx context.Context, c *pgxpool.Conn, try func(context.Context, *pgx.Conn) error) (err error) {
-	work, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.opts.Timeout)
-	defer cancel()
+	work := s.callers.Of(ctx)
 	for delay := 5 * time.Millisecond; ; delay = min(2*delay, 250*time.Millisecond) {
 		if c != nil {
 			err = try(work, c.Conn())

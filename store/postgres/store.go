@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/effectonce/effectonce/internal/outlive"
 	"github.com/effectonce/effectonce/key"
 	"github.com/effectonce/effectonce/store"
 )
@@ -36,6 +37,7 @@ type Store struct {
 	flights flights
 	recent  recent
 	lane    lane
+	callers *outlive.Callers
 
 	expiredTo atomic.Pointer[pgtype.Timestamptz] // how far Expire has come
 
@@ -56,6 +58,7 @@ func New(pool *pgxpool.Pool, opts Options) (*Store, error) {
 	return &Store{
 		pool: pool, opts: opts, text: newStatements(opts.Schema), plain: newPlain(opts.Schema),
 		flights: flights{of: map[store.Token]*flight{}}, recent: recent{of: map[store.Token]row{}},
+		callers: outlive.New(opts.Timeout),
 	}, nil
 }
 
