@@ -2,9 +2,14 @@ package postgres
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/effectonce/effectonce/store"
@@ -66,7 +71,7 @@ func (s *Store) writeTogether(ctx context.Context, c *pgx.Conn, jobs []*job) err
 			claims = append(claims, j)
 		}
 	}
-	var list []statement
+	var list []group
 	if len(claims) > 0 {
 		list = append(list, s.claimAll(claims))
 	}
@@ -106,6 +111,107 @@ SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 
 	set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true),
 	set_config('lock_timeout', '100ms', true), {durable}`
 
-func (s *Store) sendTogether(ctx context.Context, c *pgx.Conn, list ...statement) error {
-	return s.transaction(ctx, c, append([]statement{{s.text.together, nil, ignore}}, list...))
+// group is a statement for many jobs, and who reads its rows.
+type group struct {
+	sql  string
+	args *arrays
+	read func(pgx.Rows) error
+}
+
+var asBinary = []int16{pgx.BinaryFormatCode}
+
+// sendTogether sends groups as one transaction in one round trip, with the level said:
+// see send.
+func (s *Store) sendTogether(ctx context.Context, c *pgx.Conn, list ...group) error {
+	none := arraysFor(nil)
+	defer none.free()
+	for _, g := range list {
+		defer g.args.free()
+	}
+	list = slices.Concat([]group{{beginAtLevelSQL, none, ignore}, {s.text.together, none, ignore}}, list, []group{{commitSQL, none, ignore}})
+	known, err := s.prepared(ctx, c)
+	if err != nil {
+		return err
+	}
+	p := c.PgConn().StartPipeline(ctx)
+	for _, g := range list {
+		if known != nil {
+			p.SendQueryStatement(known[g.sql], g.args.args(), asBinary, asBinary)
+		} else {
+			p.SendQueryParams(g.sql, g.args.args(), nil, asBinary, asBinary)
+		}
+	}
+	if err = p.Sync(); err == nil {
+		err = readGroups(p, c.TypeMap(), list)
+	}
+	if closed := p.Close(); err == nil {
+		err = closed // only now has it been committed: an error here is the commit's
+	}
+	if code := state(err); code == planChanged || code == noStatement {
+		_ = c.Close(ctx) // what it has prepared is of no use any more
+	}
+	return s.ended(ctx, c, err)
+}
+
+func readGroups(p *pgconn.Pipeline, types *pgtype.Map, list []group) error {
+	for _, g := range list {
+		results, err := p.GetResults()
+		if err != nil {
+			return err
+		}
+		rows, ok := results.(*pgconn.ResultReader)
+		if !ok {
+			return fmt.Errorf("the server answered a statement with %T", results)
+		}
+		if err := g.read(pgx.RowsFromResultReader(types, rows)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepared returns the statements that a connection has prepared, by their texts: all at
+// once, when the first of them is wanted. There are none behind a pooler, where it is
+// another server's connection the next time.
+func (s *Store) prepared(ctx context.Context, c *pgx.Conn) (map[string]*pgconn.StatementDescription, error) {
+	if !s.prepares {
+		return nil, nil
+	}
+	mine, all := "effectonce: "+s.opts.Schema, c.PgConn().CustomData()
+	if known, ok := all[mine].(map[string]*pgconn.StatementDescription); ok {
+		return known, nil
+	}
+	texts := []string{beginAtLevelSQL, s.text.together, s.text.claimAll, s.text.endAll, s.text.reportAll, s.text.seenAll, commitSQL}
+	known := make(map[string]*pgconn.StatementDescription, len(texts))
+	p := c.PgConn().StartPipeline(ctx)
+	for _, sql := range texts {
+		p.SendPrepare(nameOf(sql), sql, nil)
+	}
+	err := p.Sync()
+	for _, sql := range texts {
+		if err != nil {
+			break
+		}
+		results, problem := p.GetResults()
+		if one, ok := results.(*pgconn.StatementDescription); ok {
+			one.Name, known[sql] = nameOf(sql), one
+		} else if err = problem; err == nil {
+			err = fmt.Errorf("the server answered a PREPARE with %T", results)
+		}
+	}
+	if closed := p.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		_ = c.Close(ctx) // some of them it has, by names that cannot be used again
+		return nil, err
+	}
+	all[mine] = known
+	return known, nil
+}
+
+// nameOf returns the name of a prepared statement, of which 63 bytes count.
+func nameOf(sql string) string {
+	sum := sha256.Sum256([]byte(sql))
+	return "effectonce_" + hex.EncodeToString(sum[:16])
 }

@@ -17,6 +17,8 @@ const (
 	lockNotAvailable     = "55P03"
 	protocolViolation    = "08P01"
 	undefinedTable       = "42P01"
+	planChanged          = "0A000"
+	noStatement          = "26000"
 	undefinedColumn      = "42703"
 	duplicateTable       = "42P07"
 	duplicateObject      = "42710" // such as the type of a table
@@ -51,10 +53,12 @@ func (s *Store) send(ctx context.Context, c *pgx.Conn, list ...statement) error 
 	return err
 }
 
+const beginAtLevelSQL = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+
 // transaction is send that says the level.
 func (s *Store) transaction(ctx context.Context, c *pgx.Conn, list []statement) error {
-	list = append([]statement{{"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", nil, ignore}}, list...)
-	return s.pipeline(ctx, c, append(list, statement{"COMMIT", nil, ignore}))
+	list = append([]statement{{beginAtLevelSQL, nil, ignore}}, list...)
+	return s.pipeline(ctx, c, append(list, statement{commitSQL, nil, ignore}))
 }
 
 func (s *Store) pipeline(ctx context.Context, c *pgx.Conn, list []statement) error {
@@ -62,7 +66,11 @@ func (s *Store) pipeline(ctx context.Context, c *pgx.Conn, list []statement) err
 	for _, st := range list {
 		batch.Queue(st.sql, st.args...)
 	}
-	err := readAll(c.SendBatch(ctx, &batch), list)
+	return s.ended(ctx, c, readAll(c.SendBatch(ctx, &batch), list))
+}
+
+// ended leaves c outside of a transaction, whatever became of the last one.
+func (s *Store) ended(ctx context.Context, c *pgx.Conn, err error) error {
 	if err != nil && !c.IsClosed() && c.PgConn().TxStatus() != 'I' {
 		_, _ = c.Exec(ctx, "ROLLBACK") // else the pool throws the connection away
 	}

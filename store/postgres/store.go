@@ -31,7 +31,8 @@ type Store struct {
 
 	// begin is set once the database has shown that its transactions are not READ
 	// COMMITTED by default; see send.go.
-	begin atomic.Bool
+	begin    atomic.Bool
+	prepares bool // connections keep prepared statements
 
 	work    work
 	flights flights
@@ -58,7 +59,8 @@ func New(pool *pgxpool.Pool, opts Options) (*Store, error) {
 	return &Store{
 		pool: pool, opts: opts, text: newStatements(opts.Schema), plain: newPlain(opts.Schema),
 		flights: flights{of: map[store.Token]*flight{}}, recent: recent{of: map[store.Token]row{}},
-		callers: outlive.New(opts.Timeout),
+		callers:  outlive.New(opts.Timeout),
+		prepares: pool.Config().ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement,
 	}, nil
 }
 

@@ -31,33 +31,33 @@ WITH {clock}, won AS (
 )
 SELECT token, created FROM won`
 
-func (s *Store) claimAll(jobs []*job) statement {
+func (s *Store) claimAll(jobs []*job) group {
 	byToken := make(map[store.Token]*job, len(jobs))
 	for _, j := range jobs {
 		byToken[j.claim.Token] = j
 	}
-	return statement{s.text.claimAll, []any{
-		column(jobs, func(j *job) pgtype.UUID { return uuid(j.claim.Root) }),
-		column(jobs, func(j *job) []byte { return j.claim.Key[:] }),
-		column(jobs, func(j *job) string { return j.claim.Namespace }),
-		column(jobs, func(j *job) string { return j.claim.ScopeKind }),
-		column(jobs, func(j *job) string { return j.claim.ScopeID }),
-		column(jobs, func(j *job) string { return j.claim.Tenant }),
-		column(jobs, func(j *job) string { return j.claim.Operation }),
-		column(jobs, func(j *job) string { return j.claim.Intent }),
-		column(jobs, func(j *job) string { return j.claim.WorkflowID }),
-		column(jobs, func(j *job) string { return j.claim.RunID }),
-		column(jobs, func(j *job) int32 { return int32(j.claim.Attempt) }),
-		column(jobs, func(j *job) string { return told(j.claim.Who) }),
-		column(jobs, func(j *job) []byte { return activity(j.claim.Scheduled, j.claim.RunID) }),
-		column(jobs, func(j *job) []byte { return digest(j.claim.Fingerprint) }),
-		column(jobs, func(j *job) []byte { return null(j.claim.Fields) }),
-		column(jobs, func(j *job) pgtype.UUID { return uuid(j.claim.Token) }),
-		column(jobs, func(j *job) int64 { return int64(j.claim.Retention) }),
-		column(jobs, func(j *job) pgtype.Interval { return interval(j.claim.Lease) }),
-		column(jobs, func(j *job) pgtype.Interval { return interval(j.claim.Remaining) }),
-		column(jobs, func(j *job) pgtype.Interval { return retained(j.claim.Retention) }),
-	}, func(rows pgx.Rows) error {
+	a := arraysFor(jobs)
+	a.uuids(func(j *job) [16]byte { return j.claim.Root })
+	a.blobs(func(j *job) []byte { return j.claim.Key[:] })
+	a.texts(func(j *job) string { return j.claim.Namespace })
+	a.texts(func(j *job) string { return j.claim.ScopeKind })
+	a.texts(func(j *job) string { return j.claim.ScopeID })
+	a.texts(func(j *job) string { return j.claim.Tenant })
+	a.texts(func(j *job) string { return j.claim.Operation })
+	a.texts(func(j *job) string { return j.claim.Intent })
+	a.texts(func(j *job) string { return j.claim.WorkflowID })
+	a.texts(func(j *job) string { return j.claim.RunID })
+	a.integers(func(j *job) int32 { return int32(j.claim.Attempt) })
+	a.texts(func(j *job) string { return told(j.claim.Who) })
+	a.blobs(func(j *job) []byte { return activity(j.claim.Scheduled, j.claim.RunID) })
+	a.blobs(func(j *job) []byte { return digest(j.claim.Fingerprint) })
+	a.blobs(func(j *job) []byte { return null(j.claim.Fields) })
+	a.uuids(func(j *job) [16]byte { return j.claim.Token })
+	a.bigints(func(j *job) int64 { return int64(j.claim.Retention) })
+	a.intervals(func(j *job) pgtype.Interval { return interval(j.claim.Lease) })
+	a.intervals(func(j *job) pgtype.Interval { return interval(j.claim.Remaining) })
+	a.intervals(func(j *job) pgtype.Interval { return retained(j.claim.Retention) })
+	return group{s.text.claimAll, a, func(rows pgx.Rows) error {
 		defer rows.Close()
 		for rows.Next() {
 			var token store.Token
@@ -86,17 +86,16 @@ RETURNING n, version, finished, {notify}`
 // ends is the state after the reports that tell an outcome.
 var ends = map[store.Verb]store.State{store.Complete: store.Completed, store.Fail: store.Failed}
 
-func (s *Store) endAll(jobs []*job) statement {
-	formats, data, contexts := make([]pgtype.Text, len(jobs)), make([][]byte, len(jobs)), make([][]byte, len(jobs))
-	for i, j := range jobs {
-		formats[i], data[i], contexts[i] = outcome(j.report.Outcome)
-	}
-	args := append(heldBy(jobs),
-		column(jobs, func(j *job) string { return string(ends[j.report.Verb]) }),
-		column(jobs, func(j *job) string { return told(j.report.Who) }),
-		column(jobs, func(j *job) string { return told(j.report.Why) }),
-		formats, data, contexts)
-	return statement{s.text.endAll, args, func(rows pgx.Rows) error {
+func (s *Store) endAll(jobs []*job) group {
+	a := arraysFor(jobs)
+	a.held()
+	a.texts(func(j *job) string { return string(ends[j.report.Verb]) })
+	a.texts(func(j *job) string { return told(j.report.Who) })
+	a.texts(func(j *job) string { return told(j.report.Why) })
+	a.texts(func(j *job) string { return j.report.Outcome.Format })
+	a.blobs(func(j *job) []byte { return null(j.report.Outcome.Data) })
+	a.blobs(func(j *job) []byte { return null(j.report.Outcome.Context) })
+	return group{s.text.endAll, a, func(rows pgx.Rows) error {
 		var n int
 		var version int64
 		var finished time.Time
@@ -127,24 +126,24 @@ SELECT {columns but outcome}, NULL::text, NULL::bytea, NULL::bytea, now, n, {not
 // stops is the state after the other reports that can be done together.
 var stops = map[store.Verb]store.State{store.Release: store.Free, store.MarkUnknown: store.Unknown}
 
-func (s *Store) reportAll(jobs []*job) statement {
-	args := append(heldBy(jobs),
-		column(jobs, func(j *job) string { return string(j.report.Verb) }),
-		column(jobs, func(j *job) string { return string(stops[j.report.Verb]) }),
-		column(jobs, func(j *job) string { return told(j.report.Who) }),
-		column(jobs, func(j *job) string { return told(j.report.Why) }))
-	return statement{s.text.reportAll, args, func(rows pgx.Rows) error {
+func (s *Store) reportAll(jobs []*job) group {
+	a := arraysFor(jobs)
+	a.held()
+	a.texts(func(j *job) string { return string(j.report.Verb) })
+	a.texts(func(j *job) string { return string(stops[j.report.Verb]) })
+	a.texts(func(j *job) string { return told(j.report.Who) })
+	a.texts(func(j *job) string { return told(j.report.Why) })
+	return group{s.text.reportAll, a, func(rows pgx.Rows) error {
 		return each(rows, func(r row, n int) { jobs[n].found(r.Record) })
 	}}
 }
 
-func heldBy(jobs []*job) []any {
-	return []any{
-		column(jobs, func(j *job) pgtype.UUID { return uuid(j.report.held.Root) }),
-		column(jobs, func(j *job) []byte { return j.report.held.Key[:] }),
-		column(jobs, func(j *job) pgtype.UUID { return uuid(j.report.held.Token) }),
-		column(jobs, func(j *job) int64 { return j.report.held.Fence }),
-	}
+// held adds what names the claim that is reported on.
+func (a *arrays) held() {
+	a.uuids(func(j *job) [16]byte { return j.report.held.Root })
+	a.blobs(func(j *job) []byte { return j.report.held.Key[:] })
+	a.uuids(func(j *job) [16]byte { return j.report.held.Token })
+	a.bigints(func(j *job) int64 { return j.report.held.Fence })
 }
 
 const seenAllSQL = `
@@ -157,17 +156,17 @@ SELECT {columns}, clock_timestamp(), n FROM asked JOIN {records} ON scheduled = 
 
 // seenAll answers claims of records that stay as they are, and reports that have been
 // written before.
-func (s *Store) seenAll(jobs []*job) statement {
-	return statement{s.text.seenAll, []any{
-		column(jobs, func(j *job) pgtype.UUID { return uuid(j.ref().Root) }),
-		column(jobs, func(j *job) []byte { k := j.ref().Key; return k[:] }),
-		column(jobs, func(j *job) []byte {
-			if j.claim == nil {
-				return nil
-			}
-			return activity(j.claim.Scheduled, j.claim.RunID)
-		}),
-	}, func(rows pgx.Rows) error {
+func (s *Store) seenAll(jobs []*job) group {
+	a := arraysFor(jobs)
+	a.uuids(func(j *job) [16]byte { return j.ref().Root })
+	a.blobs(func(j *job) []byte { k := j.ref().Key; return k[:] })
+	a.blobs(func(j *job) []byte {
+		if j.claim == nil {
+			return nil
+		}
+		return activity(j.claim.Scheduled, j.claim.RunID)
+	})
+	return group{s.text.seenAll, a, func(rows pgx.Rows) error {
 		return each(rows, func(r row, n int) {
 			j := jobs[n]
 			switch {
@@ -198,12 +197,4 @@ func each(rows pgx.Rows, f func(r row, n int)) error {
 		f(r, n-1)
 	}
 	return rows.Err()
-}
-
-func column[T any](jobs []*job, of func(*job) T) []T {
-	values := make([]T, len(jobs))
-	for i, j := range jobs {
-		values[i] = of(j)
-	}
-	return values
 }
