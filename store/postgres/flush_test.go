@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
@@ -192,4 +193,35 @@ func TestClaimThatIsRefusedAtTheCommitIsNotRemembered(t *testing.T) {
 		}
 		require.Equal(t, i != 7, s.Remembers(q.Token))
 	})
+}
+
+// A connection that has lost what a flush had prepared on it is replaced, and nobody
+// notices.
+func TestConnectionsThatForgetWhatWasPrepared(t *testing.T) {
+	t.Parallel()
+	s, pool := open(t, postgres.Options{}, func(c *pgxpool.Config) { c.MaxConns = 3 })
+	for range 3 {
+		forgotten := 0
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() {
+				r := claim(t, s, request())
+				report(t, s, r.Claim(), done("x"))
+			})
+		}
+		all.Wait()
+		for _, c := range pool.AcquireAllIdle(t.Context()) {
+			rows, err := c.Query(t.Context(), "SELECT name FROM pg_prepared_statements WHERE name LIKE 'effectonce%'")
+			require.NoError(t, err)
+			names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			require.NoError(t, err)
+			for _, name := range names {
+				_, err := c.Exec(t.Context(), "DEALLOCATE "+name)
+				require.NoError(t, err)
+				forgotten++
+			}
+			c.Release()
+		}
+		require.NotZero(t, forgotten, "it is prepared again")
+	}
 }
