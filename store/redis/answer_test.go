@@ -210,12 +210,12 @@ func TestClaimThatWasAnsweredIsNotGivenUpForARepeatedCall(t *testing.T) {
 func TestCallBehindOneThatHangsIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	p := before(t, connect(t, services.Redis(t)).Options().Addr)
-	s := open(t, connect(t, "redis://"+p.address), redis.Options{})
+	s := open(t, connect(t, "redis://"+p.address+"?pool_size=20"), redis.Options{})
 	_, _ = s.Get(t.Context(), request().Ref)
 	q := request()
 	var hanging []chan error
 	var release []chan struct{}
-	for range 2 { // both lanes
+	for range redis.Lanes {
 		late := p.hold(1)
 		release = append(release, late.release)
 		answer := make(chan error, 1)

@@ -15,7 +15,7 @@
 //   - no append-only file: all since the last snapshot, or all.
 //
 // Every step is one script: a claim is one round trip, and so is a result; all else
-// takes two. Calls of all goroutines share two connections and their round trips.
+// takes two. Calls of all goroutines share up to 12 connections and their round trips.
 //
 // A server that may evict records is refused by [New] ([ErrEviction]): set
 // maxmemory-policy to noeviction there, and on every server that may become primary,

@@ -12,5 +12,8 @@ func (s *Store) Waiting(token store.Token) int {
 	return 0
 }
 
+// Lanes is how many calls can be under way at a time, one in each.
+const Lanes = lanes
+
 // Prefix returns what the keys begin with.
 func (s *Store) Prefix() string { return s.opts.Prefix }
