@@ -70,7 +70,9 @@ func (s *Store) claim(ctx context.Context, c *pgx.Conn, q store.Request) (store.
 		case err != nil:
 			return store.Record{}, err
 		case !created.IsZero():
-			return s.recent.add(q.First(created.UTC()), 1), nil
+			won := q.First(created.UTC())
+			s.recent.add(&won)
+			return won, nil
 		case other != nil:
 			return other.Record, nil
 		case own == nil:

@@ -89,14 +89,7 @@ func (s *Store) owning(ctx context.Context, q store.Request, giveUp store.Verb, 
 			s.flights.land(q.Token, flight)
 			return
 		}
-		s.work.more(func() {
-			defer s.flights.land(q.Token, flight)
-			// If this fails, the end of the lease does it.
-			given := s.newReport(r.Claim(), store.Change{
-				Verb: giveUp, Who: q.Who, Why: "the caller had gone before it was claimed",
-			})
-			s.single(&job{ctx: context.WithoutCancel(ctx), alone: given.alone, delivered: func() {}})
-		})
+		s.giveUp(ctx, r.Claim(), flight, store.Change{Verb: giveUp, Who: q.Who, Why: "the caller had gone before it was claimed"})
 	}
 	err = begin(j)
 	if err != nil {
@@ -113,4 +106,12 @@ func (s *Store) owning(ctx context.Context, q store.Request, giveUp store.Verb, 
 		<-done
 		return j.result()
 	}
+}
+
+// giveUp reports on a claim that nobody wants. If it fails, the end of the lease does it.
+func (s *Store) giveUp(ctx context.Context, held store.Claim, f *flight, c store.Change) {
+	s.work.more(func() {
+		defer s.flights.land(held.Token, f)
+		s.single(&job{ctx: context.WithoutCancel(ctx), alone: s.newReport(held, c).alone, delivered: func() {}})
+	})
 }

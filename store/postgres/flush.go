@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -89,7 +90,7 @@ func (s *Store) writeTogether(ctx context.Context, c *pgx.Conn, jobs []*job) err
 	}
 	for _, j := range claims {
 		if j.answer != nil {
-			s.recent.add(*j.answer, 1) // only now has it been committed
+			s.recent.add(j.answer) // only now has it been committed
 		}
 	}
 	return nil
@@ -134,6 +135,11 @@ func (s *Store) sendTogether(ctx context.Context, c *pgx.Conn, list ...group) er
 		return err
 	}
 	p := c.PgConn().StartPipeline(ctx)
+	size := 0
+	for _, g := range list {
+		size += len(g.args.buf)
+	}
+	c.PgConn().Frontend().Send(room(size + size/8))
 	for _, g := range list {
 		if known != nil {
 			p.SendQueryStatement(known[g.sql], g.args.args(), asBinary, asBinary)
@@ -152,6 +158,16 @@ func (s *Store) sendTogether(ctx context.Context, c *pgx.Conn, list ...group) er
 	}
 	return s.ended(ctx, c, err)
 }
+
+// room is a message without content, which has room made for those that follow: to grow
+// bit by bit costs pgx several times the memory that it sends.
+type room int
+
+var _ pgproto3.FrontendMessage = room(0)
+
+func (room) Frontend()                           {}
+func (room) Decode([]byte) error                 { return nil }
+func (r room) Encode(dst []byte) ([]byte, error) { return slices.Grow(dst, int(r)), nil }
 
 func readGroups(p *pgconn.Pipeline, types *pgtype.Map, list []group) error {
 	for _, g := range list {

@@ -6,18 +6,18 @@ import (
 	"github.com/effectonce/effectonce/store"
 )
 
-// recent remembers the claims that were won here, as they were then: what a report
+// recent remembers the first claims that were won here, as they were then: what a report
 // makes of an unchanged one need not be read again. Whatever is not in it is read.
 type recent struct {
 	mu sync.Mutex
-	of map[store.Token]row
+	of map[store.Token]*store.Record
 }
 
 // remembered is how many claims are remembered: more than a process runs actions.
 const remembered = 4096
 
-// add remembers a claim that has just been written with this version.
-func (m *recent) add(r store.Record, version int64) store.Record {
+// add remembers a claim that has just been inserted. r stays as it is.
+func (m *recent) add(r *store.Record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.of) >= remembered {
@@ -26,16 +26,18 @@ func (m *recent) add(r store.Record, version int64) store.Record {
 			break
 		}
 	}
-	m.of[r.Token] = row{Record: r, version: version}
-	return r
+	m.of[r.Token] = r
 }
 
 // take returns the claim if it was as remembered when the write that made version
-// changed it, and forgets it.
+// changed it, and forgets it. A record is inserted with version 1.
 func (m *recent) take(held store.Claim, version int64) (store.Record, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, ok := m.of[held.Token]
 	delete(m.of, held.Token)
-	return r.Record, ok && r.Claim() == held && r.version+1 == version
+	if !ok || r.Claim() != held || version != 2 {
+		return store.Record{}, false
+	}
+	return *r, true
 }

@@ -58,7 +58,7 @@ func New(pool *pgxpool.Pool, opts Options) (*Store, error) {
 	}
 	return &Store{
 		pool: pool, opts: opts, text: newStatements(opts.Schema), plain: newPlain(opts.Schema),
-		flights: flights{of: map[store.Token]*flight{}}, recent: recent{of: map[store.Token]row{}},
+		flights: flights{of: map[store.Token]*flight{}}, recent: recent{of: map[store.Token]*store.Record{}},
 		callers:  outlive.New(opts.Timeout),
 		prepares: pool.Config().ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement,
 	}, nil
