@@ -2,6 +2,7 @@ package interceptor
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,7 +23,7 @@ type renewals struct {
 // their own. Its fields belong to renewals.mu.
 type round struct {
 	lease   time.Duration
-	held    map[*holding]struct{}
+	held    []*holding // in no order
 	timer   *time.Timer
 	running bool // the timer is
 }
@@ -33,6 +34,24 @@ type holding struct {
 	until time.Time // after that nobody waits for its body any more
 	lost  context.CancelCauseFunc
 	round *round
+	at    int // where it is in the round; -1 once it is not
+}
+
+func (o *round) add(h *holding) {
+	h.round, h.at = o, len(o.held)
+	o.held = append(o.held, h)
+}
+
+// remove puts the last one in h's place.
+func (o *round) remove(h *holding) {
+	if h.at < 0 {
+		return
+	}
+	end := len(o.held) - 1
+	last := o.held[end]
+	o.held[h.at], last.at = last, h.at
+	o.held[end], h.at = nil, -1
+	o.held = o.held[:end]
 }
 
 func newRenewals(s store.Store) *renewals {
@@ -48,7 +67,7 @@ func (r *renewals) keep(h *holding, lease time.Duration) {
 	defer r.mu.Unlock()
 	o := r.rounds[lease]
 	if o == nil {
-		o = &round{lease: lease, held: map[*holding]struct{}{}, running: true}
+		o = &round{lease: lease, running: true}
 		o.timer = time.AfterFunc(lease/3, func() { r.renew(o) })
 		r.rounds[lease] = o
 	}
@@ -56,15 +75,14 @@ func (r *renewals) keep(h *holding, lease time.Duration) {
 		o.timer.Reset(lease / 3)
 		o.running = true
 	}
-	h.round = o
-	o.held[h] = struct{}{}
+	o.add(h)
 }
 
 // release ends the renewal of h. It may be called more than once.
 func (r *renewals) release(h *holding) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(h.round.held, h)
+	h.round.remove(h)
 }
 
 // due returns the claims to renew now, without those for which nobody waits any more.
@@ -74,9 +92,9 @@ func (r *renewals) due(o *round) []store.Claim {
 	defer r.mu.Unlock()
 	now := time.Now()
 	claims := make([]store.Claim, 0, len(o.held))
-	for h := range o.held {
+	for _, h := range slices.Clone(o.held) {
 		if now.After(h.until) {
-			delete(o.held, h)
+			o.remove(h)
 			continue
 		}
 		claims = append(claims, h.claim)
@@ -114,10 +132,10 @@ func (o *round) drop(gone []store.Claim) {
 	for _, claim := range gone {
 		lost[claim] = true
 	}
-	for h := range o.held {
+	for _, h := range slices.Clone(o.held) {
 		if lost[h.claim] {
 			h.lost(effectonce.ErrLeaseLost)
-			delete(o.held, h)
+			o.remove(h)
 		}
 	}
 }

@@ -19,9 +19,10 @@
 // are one statement. Claims and reports of many goroutines share transactions, two
 // at a time, without waiting for company; each caller waits for the commit.
 //
-// The record itself tells of its first claim and of how it finished, until another
-// claim or an amendment changes that and writes it into the history first: most
-// actions are one row that is written twice, and nothing else. [Store.History] and
+// The record itself tells of its first claim, of how it finished and of when its outcome
+// was dropped, until another claim or an amendment changes that and writes it into the
+// history first: most actions are one row that is written two or three times, and nothing
+// else. [Store.History] and
 // the view full_history have it all. The table history is partitioned by month;
 // [Migrate] makes partitions a year ahead. What comes without one is kept in
 // history_other.
@@ -63,13 +64,18 @@
 // The server's clock_timestamp() decides leases, deadlines and retention. All
 // methods are safe for concurrent use.
 //
-// Lookup reads the whole table, List reads it in the order of its index, and Sweep
-// what has become active since the oldest claim that the sweep before found alive.
+// Lookup reads the whole table, List reads it in the order of its index, Sweep what has
+// become active since the oldest claim that the sweep before found alive, and Expire
+// what has fallen due since the last one, and in the ten minutes before. Sweep, Expire
+// and Prune change a few hundred rows in each transaction, and after each leave the
+// server to others for as long as it took.
+//
+// What claims and reports share is sent past pgx's tracers.
 //
 // # Poolers
 //
-// Nothing is kept in a session of the pool: no settings, prepared statements or session
-// locks. So a pooler in transaction mode may be in between (tested with PgBouncer 1.18;
+// Nothing is kept in a session of the pool, no settings or session locks, but prepared
+// statements where the pool's query mode is to keep them. So a pooler in transaction mode may be in between (tested with PgBouncer 1.18;
 // one in statement mode may not, because claims of many share transactions), with two
 // things said. Notifications need a connection that stays the same: set
 // [Options.NoNotify]. And pgx itself keeps prepared statements, in the mode that it has

@@ -93,12 +93,12 @@ func (s *Store) advance(ctx context.Context, list ...statement) error {
 // atOnce is how many records are changed in one transaction.
 const atOnce = 350
 
-// rest has others go first for as long as a transaction took: there are many more, and
-// none of them is urgent.
+// rest has others go first for as long as a transaction took, within reason: there are
+// many more, and none of them is urgent.
 func rest(ctx context.Context, began time.Time) {
 	select {
 	case <-ctx.Done():
-	case <-time.After(time.Since(began)):
+	case <-time.After(min(time.Since(began), 20*time.Millisecond)):
 	}
 }
 
