@@ -165,8 +165,8 @@ func (c *call) identify(ctx context.Context, name string, h header) error {
 	}
 	id := key.Identity{
 		Namespace: c.request.Namespace, ScopeKind: c.request.ScopeKind, ScopeID: c.request.ScopeID,
-		Operation: c.policy.Operation, Explicit: h.ActionID, Input: split.Identity,
-	}
+		Operation: c.policy.Operation, Explicit: h.ActionID,
+	}.Of(split)
 	if c.policy.Scope == effectonce.Run || c.policy.Scope == effectonce.Chain {
 		id.Intent = h.Intent
 	}

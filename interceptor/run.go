@@ -100,19 +100,19 @@ var _ current.Attempt = (*running)(nil)
 // running is a call whose body runs, as the body may use it.
 type running struct {
 	*call
-	held       holding         // its claim, and how the body is cancelled
-	ctx        context.Context // the attempt's
-	generation int
-	concluded  bool // what is to be recorded is known
-	commits    commits
+	action    current.Carrier // the attempt's context, with what the body may know
+	held      holding         // its claim, and how the body is cancelled
+	concluded bool            // what is to be recorded is known
+	commits   commits
 }
 
 // start returns the context for the body, and has the lease renewed until end. A renewal
 // that fails is not a loss: the body is cancelled only if the store says that the claim
 // is gone.
 func (c *call) start(ctx context.Context, rec store.Record) (context.Context, *running) {
-	r := &running{call: c, ctx: ctx, generation: rec.Generation}
-	ctx = current.With(ctx, current.Action{Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence, Attempt: r})
+	r := &running{call: c}
+	r.action = current.Carrier{Context: ctx, Action: current.Action{Key: rec.Key, Generation: rec.Generation, Fence: rec.Fence, Attempt: r}}
+	ctx = &r.action
 	if _, able := c.ic.store.(store.Transactor); able {
 		ctx = commit.With(ctx, r.commit)
 	}
@@ -130,9 +130,9 @@ func (r *running) end() {
 	if committed, _ := r.commits.say(); r.concluded || committed != nil {
 		return
 	}
-	_, err := r.report(r.ctx, r.held.claim, store.Change{Verb: store.MarkUnknown, Who: r.request.Who, Why: "the body panicked"})
+	_, err := r.report(r.action.Context, r.held.claim, store.Change{Verb: store.MarkUnknown, Who: r.request.Who, Why: "the body panicked"})
 	if err != nil {
-		activity.GetLogger(r.ctx).Error("effectonce: panic not recorded; the lease will end", "key", r.held.claim.Key.String(), "error", err)
+		activity.GetLogger(r.action.Context).Error("effectonce: panic not recorded; the lease will end", "key", r.held.claim.Key.String(), "error", err)
 	}
 }
 

@@ -61,7 +61,7 @@ func (r *running) deriveSub(operation string, input any) (*call, error) {
 		return nil, refuse(true, "%v", err)
 	}
 	k, err := key.Identity{
-		Namespace: r.request.Namespace, ScopeKind: scopeAction, ScopeID: r.held.claim.Key.Downstream(r.generation),
+		Namespace: r.request.Namespace, ScopeKind: scopeAction, ScopeID: r.held.claim.Key.Downstream(r.action.Action.Generation),
 		Operation: operation, Input: text,
 	}.Key()
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *running) deriveSub(operation string, input any) (*call, error) {
 		in: &sdkinterceptor.ExecuteActivityInput{}, args: []any{input}, request: r.request,
 	}
 	s.request.Key, s.request.Fingerprint, s.request.Fields = k, sha256.Sum256(text), nil
-	s.request.ScopeKind, s.request.ScopeID = scopeAction, r.held.claim.Key.Downstream(r.generation)
+	s.request.ScopeKind, s.request.ScopeID = scopeAction, r.held.claim.Key.Downstream(r.action.Action.Generation)
 	s.request.Operation, s.request.Intent = operation, ""
 	s.request.Token, s.request.Scheduled = store.NewToken(), store.Digest{}
 	return s, nil

@@ -28,6 +28,15 @@ type Identity struct {
 	Explicit string
 	// Input is the canonical JSON array of the arguments that count.
 	Input []byte
+
+	canonical bool // Input is, for certain
+}
+
+// Of returns id with the identity part of s for its input. That is not looked at again:
+// s must be what [canon.Fields.Split] has returned.
+func (id Identity) Of(s canon.Split) Identity {
+	id.Input, id.canonical = s.Identity, true
+	return id
 }
 
 // Preimage returns the canonical bytes whose SHA-256 is the key.
@@ -58,6 +67,8 @@ func (id Identity) appendPreimage(dst []byte) ([]byte, error) {
 		if out, err = appendString(out, id.Explicit); err != nil {
 			return nil, err
 		}
+	case id.canonical:
+		out = append(out, id.Input...)
 	case len(id.Input) == 0:
 		return nil, fmt.Errorf("derive key: there is neither an input nor an explicit key: %w", ErrIncomplete)
 	default:

@@ -113,6 +113,11 @@ func TestSpecVectors(t *testing.T) {
 					require.Equal(t, v.FingerprintSHA256, hex.EncodeToString(sum[:]))
 				}
 				input = split.Identity
+				if v.CallToken == nil {
+					k, err := v.identity(nil).Of(split).Key()
+					require.NoError(t, err)
+					require.Equal(t, v.Key, k.String(), "an input that is not looked at again")
+				}
 
 				// The way of text alone, for which nulls at the end are gone already.
 				text, err := canon.Text(nil, v.text(t))

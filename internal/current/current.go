@@ -26,17 +26,17 @@ type Attempt interface {
 	Handle() string
 }
 
-// carrier is a context with an action. It is one allocation, where context.WithValue
-// needs two.
-type carrier struct {
+// Carrier is a context with an action. It can be part of something larger, where
+// context.WithValue needs two allocations of its own.
+type Carrier struct {
 	context.Context
-	action Action
+	Action Action
 }
 
 type contextKey struct{}
 
 // Value returns the carrier itself for contextKey.
-func (c *carrier) Value(k any) any {
+func (c *Carrier) Value(k any) any {
 	if _, ours := k.(contextKey); ours {
 		return c
 	}
@@ -44,13 +44,13 @@ func (c *carrier) Value(k any) any {
 }
 
 // With returns a context that carries a.
-func With(ctx context.Context, a Action) context.Context { return &carrier{ctx, a} }
+func With(ctx context.Context, a Action) context.Context { return &Carrier{ctx, a} }
 
 // From returns the action that ctx carries, if any.
 func From(ctx context.Context) (Action, bool) {
-	c, ok := ctx.Value(contextKey{}).(*carrier)
+	c, ok := ctx.Value(contextKey{}).(*Carrier)
 	if !ok {
 		return Action{}, false
 	}
-	return c.action, true
+	return c.Action, true
 }
