@@ -124,11 +124,13 @@ var asBinary = []int16{pgx.BinaryFormatCode}
 // sendTogether sends groups as one transaction in one round trip, with the level said:
 // see send.
 func (s *Store) sendTogether(ctx context.Context, c *pgx.Conn, list ...group) error {
-	none := arraysFor(nil)
-	defer none.free()
-	for _, g := range list {
-		defer g.args.free()
-	}
+	none, groups := arraysFor(nil), list
+	defer func() {
+		none.free()
+		for _, g := range groups {
+			g.args.free()
+		}
+	}()
 	list = slices.Concat([]group{{beginAtLevelSQL, none, ignore}, {s.text.together, none, ignore}}, list, []group{{commitSQL, none, ignore}})
 	known, err := s.prepared(ctx, c)
 	if err != nil {

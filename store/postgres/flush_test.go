@@ -211,8 +211,8 @@ func TestConnectionsThatForgetWhatWasPrepared(t *testing.T) {
 		all.Wait()
 	}
 	forget := func() (forgotten int) {
-		for _, c := range pool.AcquireAllIdle(t.Context()) {
-			defer c.Release()
+		idle := pool.AcquireAllIdle(t.Context())
+		for _, c := range idle {
 			rows, err := c.Query(t.Context(), "SELECT name FROM pg_prepared_statements WHERE name LIKE 'effectonce%'")
 			require.NoError(t, err)
 			names, err := pgx.CollectRows(rows, pgx.RowTo[string])
@@ -222,6 +222,9 @@ func TestConnectionsThatForgetWhatWasPrepared(t *testing.T) {
 				require.NoError(t, err)
 			}
 			forgotten += len(names)
+		}
+		for _, c := range idle {
+			c.Release()
 		}
 		return forgotten
 	}
