@@ -36,7 +36,7 @@ var rules = []rule{
 
 	{of: "store/memory/...", ours: contract},
 	{of: "store/sqlite/...", ours: append([]string{"internal/commit"}, contract...), others: []string{"modernc.org/sqlite"}},
-	{of: "store/postgres/...", ours: append([]string{"internal/commit"}, contract...), others: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"}},
+	{of: "store/postgres/...", ours: append([]string{"internal/commit", "internal/outlive"}, contract...), others: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"}},
 	{of: "store/redis/...", ours: contract, others: []string{"github.com/redis/go-redis/v9"}},
 	{of: "store/dynamodb/...", ours: contract, others: []string{"github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"}},
 	{of: "store/storetest/...", ours: contract, others: anything, never: backends, tests: true},
