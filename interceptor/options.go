@@ -75,7 +75,8 @@ type Options struct {
 }
 
 // New returns an interceptor to be set as a worker's or client's Interceptors. It
-// returns one error with all faults of the options. [NewPlugin] is simpler.
+// returns one error with all faults of the options. [NewPlugin] is simpler. A test that
+// uses testing/synctest makes one in each bubble.
 func New(s store.Store, o Options) (*Interceptor, error) {
 	if o.DataConverter == nil {
 		return nil, errors.Join(o.faults(s), errors.New(

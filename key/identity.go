@@ -29,13 +29,15 @@ type Identity struct {
 	// Input is the canonical JSON array of the arguments that count.
 	Input []byte
 
-	canonical bool // Input is, for certain
+	canonical *byte // begins an input that is, for certain
 }
 
 // Of returns id with the identity part of s for its input. That is not looked at again:
 // s must be what [canon.Fields.Split] has returned.
 func (id Identity) Of(s canon.Split) Identity {
-	id.Input, id.canonical = s.Identity, true
+	if id.Input = s.Identity; len(id.Input) > 0 {
+		id.canonical = &id.Input[0]
+	}
 	return id
 }
 
@@ -67,10 +69,10 @@ func (id Identity) appendPreimage(dst []byte) ([]byte, error) {
 		if out, err = appendString(out, id.Explicit); err != nil {
 			return nil, err
 		}
-	case id.canonical:
-		out = append(out, id.Input...)
 	case len(id.Input) == 0:
 		return nil, fmt.Errorf("derive key: there is neither an input nor an explicit key: %w", ErrIncomplete)
+	case id.canonical == &id.Input[0]:
+		out = append(out, id.Input...)
 	default:
 		start := len(out)
 		if out, err = canon.Text(out, id.Input); err != nil {

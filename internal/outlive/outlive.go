@@ -11,7 +11,8 @@ import (
 // whatever becomes of their callers. All that begin within that time share one timer:
 // one for each would be a good part of what a quick call to a store costs.
 //
-// It is safe for concurrent use.
+// It is safe for concurrent use, but not in two bubbles of testing/synctest, whose clocks
+// begin at the same moment.
 type Callers struct {
 	timeout time.Duration
 	mu      sync.Mutex
@@ -32,7 +33,9 @@ func (c *Callers) Context() context.Context {
 	now := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.until.Sub(now) < c.timeout {
+	// More than that is left only where the clock is another one, as in another bubble of
+	// testing/synctest.
+	if left := c.until.Sub(now); left < c.timeout || left > c.timeout+c.timeout/32 {
 		c.until = now.Add(c.timeout + c.timeout/32)
 		ctx, cancel := context.WithDeadline(context.Background(), c.until)
 		context.AfterFunc(ctx, cancel) // nobody ends it before its time

@@ -64,6 +64,10 @@
 // The server's clock_timestamp() decides leases, deadlines and retention. All
 // methods are safe for concurrent use.
 //
+// After a server's clock was put back by more than ten minutes, run Sweep and Expire
+// before it has made up for that, or empty the table progress: what fell due in between
+// would not be looked for.
+//
 // Lookup reads the whole table, List reads it in the order of its index, Sweep what has
 // become active since the oldest claim that the sweep before found alive, and Expire
 // what has fallen due since the last one, and in the ten minutes before. Sweep, Expire

@@ -87,7 +87,7 @@ func (s *Store) expire(ctx context.Context, limit int) (total int, err error) {
 			continue
 		}
 		from = l.last
-		s.expiredTo.Store(&from)
+		s.expiredTo.Store(&l.last) // which is not written again
 		if total == limit {
 			to = from
 			break

@@ -190,3 +190,17 @@ func TestExpireTouchesNoIndex(t *testing.T) {
 	}, 30*time.Second, 50*time.Millisecond)
 	require.Greater(t, hot, 2*n-n/10)
 }
+
+// Where the next call goes on is what this one has reached, whatever it looked at then.
+func TestExpireGoesOnFromTheFurthest(t *testing.T) {
+	t.Parallel()
+	e := newExpiring(t)
+	for _, hours := range []float64{3, 2} {
+		for range 2 {
+			e.ago(e.claimed(), hours)
+		}
+		e.sql("UPDATE effectonce.progress SET till = now() - interval '5 hours'")
+		e.expires(e.Store, 2, 0)
+		require.WithinDuration(t, time.Now().Add(-time.Duration(hours)*time.Hour), e.ExpiredTo(), time.Minute)
+	}
+}

@@ -1,6 +1,10 @@
 package postgres
 
-import "github.com/effectonce/effectonce/store"
+import (
+	"time"
+
+	"github.com/effectonce/effectonce/store"
+)
 
 // Waiting returns how many callers wait for an earlier call with the same token.
 func (s *Store) Waiting(token store.Token) int {
@@ -28,4 +32,12 @@ func (s *Store) Remembers(token store.Token) bool {
 	defer s.recent.mu.Unlock()
 	_, ok := s.recent.of[token]
 	return ok
+}
+
+// ExpiredTo returns how far Expire has come.
+func (s *Store) ExpiredTo() (t time.Time) {
+	if to := s.expiredTo.Load(); to != nil {
+		t = to.Time
+	}
+	return t
 }

@@ -203,7 +203,7 @@ func (s *Store) prepared(ctx context.Context, c *pgx.Conn) (map[string]*pgconn.S
 	known := make(map[string]*pgconn.StatementDescription, len(texts))
 	p := c.PgConn().StartPipeline(ctx)
 	for _, sql := range texts {
-		p.SendPrepare(nameOf(sql), sql, nil)
+		p.SendPrepare(nameOf(mine, sql), sql, nil)
 	}
 	err := p.Sync()
 	for _, sql := range texts {
@@ -212,7 +212,7 @@ func (s *Store) prepared(ctx context.Context, c *pgx.Conn) (map[string]*pgconn.S
 		}
 		results, problem := p.GetResults()
 		if one, ok := results.(*pgconn.StatementDescription); ok {
-			one.Name, known[sql] = nameOf(sql), one
+			one.Name, known[sql] = nameOf(mine, sql), one
 		} else if err = problem; err == nil {
 			err = fmt.Errorf("the server answered a PREPARE with %T", results)
 		}
@@ -229,7 +229,7 @@ func (s *Store) prepared(ctx context.Context, c *pgx.Conn) (map[string]*pgconn.S
 }
 
 // nameOf returns the name of a prepared statement, of which 63 bytes count.
-func nameOf(sql string) string {
-	sum := sha256.Sum256([]byte(sql))
+func nameOf(owner, sql string) string {
+	sum := sha256.Sum256([]byte(owner + "\n" + sql))
 	return "effectonce_" + hex.EncodeToString(sum[:16])
 }

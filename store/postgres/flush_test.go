@@ -1,8 +1,10 @@
 package postgres_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/effectonce/effectonce/internal/services"
 	"github.com/effectonce/effectonce/store"
 	"github.com/effectonce/effectonce/store/postgres"
 )
@@ -236,4 +239,31 @@ func TestConnectionsThatForgetWhatWasPrepared(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Two stores of different schemas share a pool: neither costs the other its connections.
+func TestTwoSchemasOnOnePool(t *testing.T) {
+	t.Parallel()
+	var opened atomic.Int32
+	pool := newPool(t, services.Postgres(t), func(c *pgxpool.Config) {
+		c.MaxConns = 2
+		c.AfterConnect = func(context.Context, *pgx.Conn) error { opened.Add(1); return nil }
+	})
+	var stores []*postgres.Store
+	for _, schema := range []string{"a", "b"} {
+		opts := postgres.Options{Schema: schema}
+		require.NoError(t, postgres.Migrate(t.Context(), pool, opts))
+		stores = append(stores, newStore(t, pool, opts))
+	}
+	before := opened.Load()
+	for range 20 {
+		for _, s := range stores {
+			var all sync.WaitGroup
+			for range 30 {
+				all.Go(func() { report(t, s, claim(t, s, request()).Claim(), done("x")) })
+			}
+			all.Wait()
+		}
+	}
+	require.LessOrEqual(t, opened.Load()-before, int32(2))
 }
