@@ -8,9 +8,9 @@ import (
 )
 
 // arrays are the arguments of a statement for many jobs: one array for each column, as
-// PostgreSQL takes arrays in binary (array_recv), one behind the other. That they are
-// written straight into memory that is used again, and not handed to pgx value by value,
-// saves a third of what a flush costs here.
+// PostgreSQL takes arrays in binary (array_recv), one behind the other. They are written
+// straight into memory that is used again: pgx would make a value of each element, and
+// that was a quarter of the processor time that an action took here at 256 callers.
 type arrays struct {
 	jobs []*job
 	buf  []byte

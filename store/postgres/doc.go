@@ -22,10 +22,9 @@
 // The record itself tells of its first claim, of how it finished and of when its outcome
 // was dropped, until another claim or an amendment changes that and writes it into the
 // history first: most actions are one row that is written two or three times, and nothing
-// else. [Store.History] and
-// the view full_history have it all. The table history is partitioned by month;
-// [Migrate] makes partitions a year ahead. What comes without one is kept in
-// history_other.
+// else. [Store.History] and the view full_history have it all. The table history is
+// partitioned by month; [Migrate] makes partitions a year ahead. What comes without one
+// is kept in history_other.
 //
 // Who waits for another process's action is notified when it ends, and polls as well:
 // [Store.Watch].
@@ -72,16 +71,16 @@
 // become active since the oldest claim that the sweep before found alive, and Expire
 // what has fallen due since the last one, and in the ten minutes before. Sweep, Expire
 // and Prune change a few hundred rows in each transaction, and after each leave the
-// server to others for as long as it took.
+// server to others for as long as it took, up to 20 ms.
 //
 // What claims and reports share is sent past pgx's tracers.
 //
 // # Poolers
 //
 // Nothing is kept in a session of the pool, no settings or session locks, but prepared
-// statements where the pool's query mode is to keep them. So a pooler in transaction mode may be in between (tested with PgBouncer 1.18;
-// one in statement mode may not, because claims of many share transactions), with two
-// things said. Notifications need a connection that stays the same: set
+// statements where the pool's query mode is to keep them. So a pooler in transaction mode
+// may be in between (tested with PgBouncer 1.18; one in statement mode may not, because
+// claims of many share transactions), with two things said. Notifications need a connection that stays the same: set
 // [Options.NoNotify]. And pgx itself keeps prepared statements, in the mode that it has
 // by default, and fails there (42P05, 26000): set the pool's query mode.
 //

@@ -19,9 +19,10 @@ import (
 // A flush is one transaction in one round trip, for many jobs. It has the usual
 // answers only: that a claim of a new record was won, and that a report on a claim
 // was accepted. Claims that found a record there, and reports on claims that are not
-// remembered, are answered by one more round trip, which writes nothing. Whatever is left is done job by job, and so is
-// everything if the flush fails: a row that is refused, or locked, or an answer
-// that was lost, costs its neighbours a little time and nothing else.
+// remembered, are answered by one more round trip, which writes nothing. Whatever is
+// left is done job by job, and so is everything if the flush fails: a row that is
+// refused, or locked, or an answer that was lost, costs its neighbours a little time and
+// nothing else.
 
 // flush does jobs on c, and gives it back to the pool.
 func (s *Store) flush(c *pgxpool.Conn, jobs []*job) {
