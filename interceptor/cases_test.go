@@ -389,7 +389,7 @@ func TestCases_ADuplicateIsNotToldSuccessBeforeThereIsOne(t *testing.T) {
 		})
 		first := make(chan error)
 		go func() { _, err := w.attempt(order7); first <- err }()
-		time.Sleep(50 * time.Millisecond)
+		synctest.Wait() // the first is at work
 		out, err := w.attempt(order7)
 		require.NoError(t, err)
 		require.Equal(t, receipt{"b", 500}, out, "it did the work itself")

@@ -47,7 +47,9 @@ func TestRecordThatMakesNoSenseIsCorruptNotMissing(t *testing.T) {
 			other := claim(t, s, sound)
 			record := "{" + s.Prefix() + "}:record:" + q.Key.String()
 			require.NoError(t, client.Do(t.Context(), append([]any{damage[0], record}, damage[1:]...)...).Err())
-			time.Sleep(2 * time.Millisecond) // for the one that expires
+			require.Eventually(t, func() bool { // the one that expires has expired
+				return client.PTTL(t.Context(), record).Val() < 0
+			}, 10*time.Second, time.Millisecond)
 			gone := name == "Deleted" || name == "Evicted"
 
 			before, _ := client.Dump(t.Context(), record).Result()
