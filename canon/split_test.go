@@ -385,3 +385,16 @@ func TestSplitZeroByClass(t *testing.T) {
 		}
 	}
 }
+
+// What is only ignored makes no second form: the two are one slice.
+func TestSplitIgnoredByTagIsOneForm(t *testing.T) {
+	t.Parallel()
+	got, err := canon.Fields{}.Split([]any{unwritable{A: "a"}})
+	if err != nil || &got.Identity[0] != &got.Fingerprint[0] {
+		t.Errorf("%s and %s, %v", got.Identity, got.Fingerprint, err)
+	}
+	got, err = canon.Fields{}.Split([]any{refundMeta{"h", "t"}})
+	if err != nil || &got.Identity[0] == &got.Fingerprint[0] {
+		t.Errorf("%s and %s, %v", got.Identity, got.Fingerprint, err)
+	}
+}

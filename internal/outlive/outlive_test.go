@@ -52,3 +52,14 @@ func TestOfHasChildren(t *testing.T) {
 		require.ErrorIs(t, child.Err(), context.DeadlineExceeded)
 	})
 }
+
+// What was made by one clock is not handed out by another that is behind.
+func TestOfAnotherClock(t *testing.T) {
+	callers := outlive.New(time.Second)
+	outside := callers.Context()
+	synctest.Test(t, func(t *testing.T) {
+		inside := callers.Context() // of the year 2000
+		<-inside.Done()
+		require.NotEqual(t, outside.Done(), inside.Done())
+	})
+}
