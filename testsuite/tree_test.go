@@ -82,6 +82,9 @@ func TestWorkflowScopeInAChildWithAGeneratedID(t *testing.T) {
 	run := l.start("grow", branch{Order: order{ID: 1}, Children: []branch{{Order: order{ID: 2}}}})
 	l.until("the child is refused", func() bool {
 		for _, c := range l.pending(run).GetPendingChildren() {
+			if c.GetRunId() == "" {
+				return false // it is asked for, and not there yet
+			}
 			child := l.client.GetWorkflow(t.Context(), c.GetWorkflowId(), c.GetRunId())
 			return l.lastFailure(child) == effectonce.ErrTypeScope
 		}
