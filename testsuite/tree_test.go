@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/workflow"
 
@@ -81,14 +82,13 @@ func TestWorkflowScopeInAChildWithAGeneratedID(t *testing.T) {
 	})
 	run := l.start("grow", branch{Order: order{ID: 1}, Children: []branch{{Order: order{ID: 2}}}})
 	l.until("the child is refused", func() bool {
-		for _, c := range l.pending(run).GetPendingChildren() {
+		return slices.ContainsFunc(l.pending(run).GetPendingChildren(), func(c *workflowpb.PendingChildExecutionInfo) bool {
 			if c.GetRunId() == "" {
 				return false // it is asked for, and not there yet
 			}
 			child := l.client.GetWorkflow(t.Context(), c.GetWorkflowId(), c.GetRunId())
 			return l.lastFailure(child) == effectonce.ErrTypeScope
-		}
-		return false
+		})
 	})
 	assert.Len(t, l.effects(), 1, "the parent's own")
 }
